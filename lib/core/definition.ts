@@ -1,0 +1,129 @@
+import type { Json } from "./json.ts";
+
+/**
+ * A value with holes: plain JSON in which `{ "$": [...] }` stands for something that is known only in the run.
+ *
+ * | form | means |
+ * |---|---|
+ * | `{ "$": ["ref", source, ...path] }` | a (sub)value; `source` is `"$input"`, `"$item"`, `"$index"` (both inside a map), or a node's name |
+ * | `{ "$": [operator, ...operands] }` | an operator of `expression.ts`; operands are expressions |
+ * | `{ "$": ["quote", json] }` | a constant, taken as it is (needed only for a constant that holds a key `$`) |
+ *
+ * Object properties and array items are expressions in turn.
+ */
+export type Expr = Json;
+
+/** What the tick needs to know of a retry: it is pure, so the policy lives in the definition. */
+export interface RetryPolicy {
+  /** How often the step may be tried, the first time included; at least 1. */
+  readonly attempts: number;
+  /** Pause before the second attempt. */
+  readonly firstDelayMs: number;
+  readonly longestDelayMs: number;
+  /** Each pause is the last one times this; at least 1. */
+  readonly factor: number;
+  /** The share (0 to 1) of a pause that is left to chance: 1 is full jitter, 0 none. */
+  readonly jitter: number;
+}
+
+/** The part of a node that a worker carries out: which handler, in which worker group, under which policy. */
+export interface StepBody {
+  readonly kind: "step";
+  /** `name@version`: how a deploy finds the function. */
+  readonly handler: string;
+  /** The worker group; its function has its own role, memory, time-out, network and task queue. */
+  readonly group: string;
+  readonly input: Expr;
+  readonly retry: RetryPolicy;
+  /** Longest duration of one attempt. */
+  readonly timeoutMs: number;
+  /** If the handler calls `ctx.heartbeat()`: the longest pause between two of them. Shortens the lease. */
+  readonly heartbeatMs?: number;
+  /** Longest wait between dispatch and claim; absent: a backlog is no reason to fail. */
+  readonly startWithinMs?: number;
+  /** Runs in its group's worker, commit by commit, without a queue hop. */
+  readonly isInline?: boolean;
+  /** May share a commit with its inline neighbours, as running it twice does no harm. */
+  readonly isRepeatable?: boolean;
+}
+
+/** The part of a node that another run carries out. */
+export interface ChildBody {
+  readonly kind: "child";
+  readonly workflow: string;
+  /** Hash of the child's definition, pinned as the parent's own is. */
+  readonly definition: string;
+  readonly input: Expr;
+}
+
+interface NodeCommon {
+  /** Unique in its definition, `[A-Za-z0-9._-]{1,64}`. */
+  readonly name: string;
+  /** Nodes that must have ended before this one starts, beside those whose output it reads. A skipped one has ended. */
+  readonly after?: readonly string[];
+  /** Runs only if this is true once everything it reads has ended; otherwise the node is skipped. */
+  readonly when?: Expr;
+  /** `"continue"`: a failure does not fail the run; dependents see an outcome `{ ok, value } | { ok, error }`. */
+  readonly onFailure?: "continue";
+  /** Set on the hidden nodes at the end: the name of the node that this one undoes. */
+  readonly compensates?: string;
+}
+
+export interface StepNode extends NodeCommon, StepBody {}
+export interface ChildNode extends NodeCommon, ChildBody {}
+
+/** One attempt per item; the output is the list of the items' outputs, or of their outcomes once failures are tolerated. */
+export interface MapNode extends NodeCommon {
+  readonly kind: "map";
+  /** Yields a list. Reads one source at most, so that whoever holds it can write the items down in pages. */
+  readonly items: Expr;
+  /** Its input may read `$item` and `$index`. */
+  readonly body: StepBody | ChildBody;
+  /** Items in flight at once. */
+  readonly concurrency: number;
+  /** Failed items that the map survives: a number, or a share (0 to 1) of all. Absent: none. */
+  readonly tolerate?: { readonly count: number } | { readonly share: number };
+}
+
+export interface SleepNode extends NodeCommon {
+  readonly kind: "sleep";
+  readonly forMs: number;
+}
+
+/** Waits for a signal of this name; its output is the payload. */
+export interface SignalNode extends NodeCommon {
+  readonly kind: "signal";
+  readonly signal: string;
+  readonly timeoutMs?: number;
+  /** `"continue"`: no output after a time-out; absent: the node fails. */
+  readonly onTimeout?: "continue";
+}
+
+/** Waits for a person; its output is the decision `{ approved, by?, comment?, data?, timedOut? }`. */
+export interface GateNode extends NodeCommon {
+  readonly kind: "gate";
+  /** What the person is shown. */
+  readonly about?: Expr;
+  readonly timeoutMs?: number;
+  /** What a time-out decides; absent: the node fails. `"continue"` passes on `{ approved: false, timedOut: true }`. */
+  readonly onTimeout?: "approve" | "reject" | "continue";
+  /** `"continue"`: a rejection is data; absent: the node fails. */
+  readonly onReject?: "continue";
+}
+
+/** Kinds with a name in format 1 and no behaviour yet: a definition that holds one is refused by `validate`. */
+export const reservedKinds = ["repeat", "external"] as const;
+
+export type NodeDef = StepNode | MapNode | SleepNode | SignalNode | GateNode | ChildNode;
+
+/**
+ * A workflow as data: canonical JSON, addressed by its hash. Positions in `nodes` are what rows and record keys hold, so the
+ * order never changes. Compensations are nodes too: hidden ones, behind all others.
+ */
+export interface Definition {
+  readonly format: 1;
+  readonly workflow: string;
+  readonly nodes: readonly NodeDef[];
+  /** What the run yields; may read the input and every node. */
+  readonly output?: Expr;
+}

@@ -1,0 +1,49 @@
+import type { Definition } from "./definition.ts";
+import type { Json } from "./json.ts";
+
+/** What a handler is told beside its input. */
+export interface StepContext {
+  readonly tenant: string;
+  readonly runId: string;
+  /** The node's name; a map's items share it. */
+  readonly node: string;
+  /** Item of a map, from 0; 0 elsewhere. */
+  readonly index: number;
+  /** From 1. */
+  readonly attempt: number;
+  /** The same for every attempt of this node and item: hand it to services that deduplicate. */
+  readonly idempotencyKey: string;
+  /** Aborted at the time-out, and when the run no longer wants the result. */
+  readonly signal: AbortSignal;
+  /** Says "still alive": extends the lease. Resolves at once where the lease has no heartbeat. */
+  heartbeat(): Promise<void>;
+}
+
+/**
+ * A user's function with its checks around it. `run` throws a `Fault`: `bad-input` before the function is called (the node parks,
+ * no attempt is burnt), `bad-output` with the path of what does not fit, `fatal`, or `handler-failed` (`details.afterMs`: try
+ * again after that).
+ */
+export interface Handler {
+  /** `name@version` */
+  readonly ref: string;
+  run(input: Json, context: StepContext): Promise<Json>;
+}
+
+/** A workflow as this process knows it. The parsers throw `Fault` `bad-input`, naming the path of what does not fit. */
+export interface RegisteredWorkflow {
+  readonly name: string;
+  readonly definition: Definition;
+  readonly hash: string;
+  /** Checks raw input and gives what is stored: the kept side of the schema. */
+  parseInput(raw: unknown): Promise<Json>;
+  /** The same for a signal's payload; an unknown signal name is `bad-input` that lists the known ones. */
+  parseSignal(signal: string, raw: unknown): Promise<Json>;
+}
+
+/** All that a process can run. Children of a workflow are in it too. */
+export interface Registry {
+  workflow(name: string): RegisteredWorkflow | undefined;
+  byHash(hash: string): RegisteredWorkflow | undefined;
+  handler(ref: string): Handler | undefined;
+}
