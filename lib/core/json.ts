@@ -26,3 +26,15 @@ export function canonicalText(value: unknown): string {
   fields.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalText(field)}`).join(",")}}`;
 }
+
+/** Deep equality of two JSON values; the order of keys means nothing. `undefined` equals `undefined` only. */
+export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, at) => sameJson(item, b[at]));
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every((name) => Object.hasOwn(b, name) && sameJson(a[name], b[name]));
+}
