@@ -6,6 +6,12 @@
 /** Bytes, counts and widths that stored data depends on: frozen. */
 export const fixed = {
   nodesMax: 1000,
+  /** Expressions inside expressions; a check, so that recursion over a definition ends. */
+  expressionDepthMax: 64,
+  /** The longest that a Lambda function may run: what one attempt, with the engine's own reserve, has to fit into. */
+  functionMsMax: 900_000,
+  /** The longest sleep, time-out of a signal or gate, and pause between two attempts: the longest deadline of a run. */
+  waitMsMax: 400 * 86_400_000,
   /** Attempts, timers, signals and gates in flight per run, map items included. */
   activeMax: 64,
   /** Up to this many in flight a row stays under `rowBytesOneUnit`. */
