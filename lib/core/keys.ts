@@ -42,8 +42,8 @@ export const sk = {
   /** An output too big for its record, named by the token of the attempt that made it. */
   output: (runUid: string, node: number, index: number, token: string) =>
     `OUT#${uid8(runUid)}#${pad(node, 4)}#${pad(index, 7)}#${token}`,
-  /** A page of spilled tiny outputs. */
-  page: (runUid: string, page: number, token: string) => `OUT#${uid8(runUid)}#P#${pad(page, 5)}#${token}`,
+  /** A page of spilled tiny outputs: committed ones only, so whoever writes it first is right. */
+  page: (runUid: string, page: number) => `OUT#${uid8(runUid)}#P#${pad(page, 5)}`,
   pages: (runUid: string) => `OUT#${uid8(runUid)}#P#`,
   /** A signal's payload that was too big for the mailbox. */
   signal: (runUid: string, token: string) => `OUT#${uid8(runUid)}#S#${token}`,

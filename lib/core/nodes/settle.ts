@@ -1,0 +1,63 @@
+import type { Draft } from "../draft.ts";
+import { endNode, frameOf, putFrame, reasonOf, transition } from "../draft.ts";
+import { factsOf, failureOf, outputOf } from "../facts.ts";
+import type { FaultData } from "../faults.ts";
+import type { Facts } from "../inputs.ts";
+import type { ProgramNode } from "../program.ts";
+import { setNodeState } from "../run.ts";
+
+/** A node yielded. `facts` come from whoever held its output. */
+export function nodeDone(draft: Draft, node: ProgramNode, facts: Facts): void {
+  endNode(draft, node, "done", facts);
+}
+
+/** A node yielded something that the tick itself holds: nothing, or a decision. */
+export function nodeYielded(draft: Draft, node: ProgramNode, value: Parameters<typeof outputOf>[1]): void {
+  nodeDone(draft, node, factsOf(draft.program, node.position, outputOf(node.def, value)));
+}
+
+export function nodeSkipped(draft: Draft, node: ProgramNode): void {
+  endNode(draft, node, "skipped", factsOf(draft.program, node.position, undefined));
+}
+
+/** A node failed for good. By its policy that is data for its dependents, or the beginning of the run's end. */
+export function nodeFailed(draft: Draft, node: ProgramNode, fault: FaultData): void {
+  if (node.def.compensates !== undefined) return compensationFailed(draft, node, fault);
+  const isData = node.def.onFailure === "continue";
+  endNode(draft, node, "failed", isData ? factsOf(draft.program, node.position, failureOf(fault)) : new Map());
+  if (!isData) failRun(draft, fault, node);
+}
+
+/** The run will end as failed, once what must be awaited has ended and what must be undone is undone. */
+export function failRun(draft: Draft, fault: FaultData, node?: ProgramNode): void {
+  if (draft.run.ending) return;
+  transition(draft, { ending: "failed", phase: "compensating", reason: reasonOf(fault, node) });
+}
+
+/** One attempt of a node, or one item of its map, ended well. The caller took the entry out. */
+export function workDone(draft: Draft, node: ProgramNode, facts: Facts): void {
+  const frame = frameOf(draft, node.position);
+  if (!frame) return nodeDone(draft, node, facts);
+  putFrame(draft, { ...frame, done: frame.done + 1 });
+}
+
+/** One attempt of a node, or one item of its map, failed for good. The caller took the entry out. */
+export function workFailed(draft: Draft, node: ProgramNode, fault: FaultData): void {
+  const frame = frameOf(draft, node.position);
+  if (!frame) return nodeFailed(draft, node, fault);
+  putFrame(draft, { ...frame, failed: frame.failed + 1 });
+  draft.itemFault = fault;
+}
+
+/** Reported, never hidden: the run says which one, and the others are still undone. */
+function compensationFailed(draft: Draft, node: ProgramNode, fault: FaultData): void {
+  setNodeState(draft.nodes, node.position, "failed");
+  draft.notes.uncompensated += 1;
+  transition(draft, {
+    isUncompensated: true,
+    reason:
+      draft.run.isUncompensated && draft.run.reason
+        ? draft.run.reason
+        : reasonOf({ code: fault.code, message: `not undone: ${fault.message}` }, node),
+  });
+}

@@ -1,0 +1,57 @@
+import type { SignalNode } from "../definition.ts";
+import { addActive, type Draft, dropActive, transition } from "../draft.ts";
+import { factsOf, outputOf } from "../facts.ts";
+import type { Signal } from "../inputs.ts";
+import { isTaken, take } from "../mail.ts";
+import type { ProgramNode } from "../program.ts";
+import type { Active } from "../run.ts";
+import { nodeDone, nodeFailed, nodeYielded } from "./settle.ts";
+
+export function openSignal(draft: Draft, node: ProgramNode, def: SignalNode): void {
+  const untilMs = def.timeoutMs === undefined ? 0 : draft.nowMs + def.timeoutMs;
+  addActive(draft, {
+    node: node.position,
+    index: 0,
+    attempt: 1,
+    state: "signal",
+    sinceMs: draft.nowMs,
+    untilMs,
+    sends: 1,
+    lost: 0,
+    token: "",
+  });
+}
+
+/** The oldest signal of that name that nobody took; after its instant, without one, the time-out. */
+export function examineSignal(draft: Draft, node: ProgramNode, def: SignalNode, entry: Active): void {
+  const signal = draft.inputs.mail.signals.find(
+    (each) => each.name === def.signal && !isTaken(draft.run.mail, each.seq),
+  );
+  if (signal) return takeSignal(draft, node, entry, signal);
+  if (draft.run.isPaused || entry.untilMs === 0 || entry.untilMs > draft.nowMs) return;
+  dropActive(draft, entry);
+  if (def.onTimeout === "continue") return nodeYielded(draft, node, undefined);
+  nodeFailed(draft, node, { code: "timed-out", message: `no signal "${def.signal}" came within ${def.timeoutMs} ms` });
+}
+
+function takeSignal(draft: Draft, node: ProgramNode, entry: Active, signal: Signal): void {
+  const { payload } = signal;
+  transition(draft, { mail: take(draft.run.mail, signal.seq) });
+  draft.tiny = [
+    ...draft.tiny,
+    {
+      node: node.position,
+      kind: payload.kind,
+      text: payload.kind === "value" ? JSON.stringify(payload.value) : payload.token,
+      attempt: entry.attempt,
+      startedAtMs: entry.sinceMs,
+      endedAtMs: draft.nowMs,
+    },
+  ];
+  dropActive(draft, entry);
+  nodeDone(
+    draft,
+    node,
+    payload.kind === "value" ? factsOf(draft.program, node.position, outputOf(node.def, payload.value)) : payload.facts,
+  );
+}

@@ -1,0 +1,245 @@
+import type { StepBody } from "../definition.ts";
+import { addActive, change, type Draft, dropActive, replaceActive, transition } from "../draft.ts";
+import { type FaultCode, type FaultData, faults } from "../faults.ts";
+import type { Attempt, Held, HeldResult, Outcome } from "../inputs.ts";
+import { attemptName } from "../keys.ts";
+import type { Limits } from "../limits.ts";
+import { isInline, type ProgramNode, stepBodyOf } from "../program.ts";
+import { retryDelayMs } from "../retry.ts";
+import type { Active } from "../run.ts";
+import { workDone, workFailed } from "./settle.ts";
+
+/** A worker's right to one attempt lasts this long: the step's own bound, and slack for two clocks that differ. */
+export function leaseMs(body: StepBody, limits: Limits): number {
+  return (body.heartbeatMs ?? body.timeoutMs) + limits.clockSlackMs;
+}
+
+/** When an unclaimed task is looked at again: by then a healthy worker would have taken it, and its lease would be over. */
+function lookAgainMs(sinceMs: number, sends: number, body: StepBody, limits: Limits): number {
+  const grace = Math.min(limits.dispatchGraceMs * 2 ** (sends - 1), limits.dispatchGraceMsMax);
+  return sinceMs + grace + leaseMs(body, limits);
+}
+
+/** Opens attempt 1 of a step or of a map's item: held by this process if it can, dispatched otherwise. */
+export function openStep(draft: Draft, node: ProgramNode, index: number): void {
+  openAttempt(draft, node, {
+    node: node.position,
+    index,
+    attempt: 1,
+    state: "task",
+    sinceMs: draft.nowMs,
+    untilMs: 0,
+    sends: 1,
+    lost: 0,
+    token: "",
+  });
+}
+
+function openAttempt(draft: Draft, node: ProgramNode, entry: Active): void {
+  const body = bodyOf(node);
+  draft.run = { ...draft.run, attempts: draft.run.attempts + 1 };
+  addActive(draft, mayHold(draft, node, entry) ? heldBy(draft, body, entry) : dispatched(draft, body, entry));
+}
+
+const dispatched = (draft: Draft, body: StepBody, entry: Active): Active => ({
+  ...entry,
+  state: "task",
+  token: "",
+  untilMs: lookAgainMs(entry.sinceMs, entry.sends, body, draft.limits),
+});
+
+function heldBy(draft: Draft, body: StepBody, entry: Active): Active {
+  const token = draft.inputs.held?.token ?? "";
+  return { ...entry, state: "held", token, sinceMs: draft.nowMs, untilMs: draft.nowMs + leaseMs(body, draft.limits) };
+}
+
+/** A holder takes one inline attempt at a time, of its own group, that may start now, while the run is not paused. */
+function mayHold(draft: Draft, node: ProgramNode, entry: Active): boolean {
+  const { held } = draft.inputs;
+  if (
+    !held?.canHold ||
+    draft.run.isPaused ||
+    !isInline(node.def) ||
+    node.def.group !== held.group ||
+    entry.sinceMs > draft.nowMs
+  )
+    return false;
+  return !draft.active.some((each) => each.state === "held" && each.token === held.token);
+}
+
+/** Looks at an attempt in flight: takes its outcome in, or finds that it must be closed, sent again, or left alone. */
+export function examineStep(draft: Draft, node: ProgramNode, entry: Active): void {
+  const { inputs } = draft;
+  const park = inputs.parks.find((each) => isSame(each, entry));
+  if (park && entry.state !== "parked") return parkStep(draft, entry);
+  if (entry.state === "parked") {
+    if (inputs.isUnpark) reopen(draft, node, entry);
+    return;
+  }
+  const result = heldResult(inputs.held, entry);
+  if (result) return takeResult(draft, node, entry, result);
+  const record = inputs.attempts.get(attemptName(entry.node, entry.index, entry.attempt));
+  if (record?.outcome) return takeOutcome(draft, node, entry, record.outcome);
+  if (entry.state === "held") return examineHeld(draft, entry);
+  if (record) return examineClaimed(draft, entry, record);
+  const { claim } = inputs.held ?? {};
+  if (claim && isSame(claim, entry) && mayHold(draft, node, entry)) return takeClaim(draft, node, entry);
+  if (inputs.attempts.has(attemptName(entry.node, entry.index, entry.attempt))) examineUnclaimed(draft, node, entry);
+}
+
+const isSame = (a: Pick<Active, "node" | "index" | "attempt">, b: Pick<Active, "node" | "index" | "attempt">) =>
+  a.node === b.node && a.index === b.index && a.attempt === b.attempt;
+
+/** The holder's result counts as long as the row shows its token, however old the lease is. */
+function heldResult(held: Held | undefined, entry: Active): HeldResult | undefined {
+  if (entry.state !== "held" || entry.token !== held?.token) return undefined;
+  return held.results.find((result) => isSame(result, entry));
+}
+
+function takeClaim(draft: Draft, node: ProgramNode, entry: Active): void {
+  replaceActive(draft, entry, heldBy(draft, bodyOf(node), entry));
+  transition(draft);
+}
+
+function examineHeld(draft: Draft, entry: Active): void {
+  const isMine = entry.token === draft.inputs.held?.token;
+  if (!isMine && entry.untilMs <= draft.nowMs)
+    draft.endings.push({ kind: "inline-lost", node: entry.node, index: entry.index, attempt: entry.attempt });
+}
+
+function examineClaimed(draft: Draft, entry: Active, record: Attempt): void {
+  const leaseUntilMs = record.leaseUntilMs ?? 0;
+  if (leaseUntilMs <= draft.nowMs) {
+    draft.endings.push({
+      kind: "lost",
+      node: entry.node,
+      index: entry.index,
+      attempt: entry.attempt,
+      token: record.token ?? "",
+      leaseUntilMs,
+    });
+  } else if (entry.untilMs <= draft.nowMs) {
+    replaceActive(draft, entry, { ...entry, untilMs: leaseUntilMs });
+    change(draft);
+  }
+}
+
+function examineUnclaimed(draft: Draft, node: ProgramNode, entry: Active): void {
+  if (draft.run.isPaused) return;
+  const body = bodyOf(node);
+  if (body.startWithinMs !== undefined && entry.sinceMs + body.startWithinMs <= draft.nowMs) {
+    draft.endings.push({ kind: "never-claimed", node: entry.node, index: entry.index, attempt: entry.attempt });
+  } else if (entry.untilMs <= draft.nowMs) {
+    const isBehind = draft.inputs.behind.has(body.group);
+    const sends = isBehind ? entry.sends : Math.min(entry.sends + 1, 255);
+    replaceActive(draft, entry, { ...entry, sends, untilMs: lookAgainMs(draft.nowMs, sends, body, draft.limits) });
+    change(draft);
+  }
+}
+
+function takeResult(draft: Draft, node: ProgramNode, entry: Active, result: HeldResult): void {
+  const { outcome } = result;
+  if (outcome.kind !== "ok") return takeOutcome(draft, node, entry, outcome);
+  const { startedAtMs, endedAtMs } = result;
+  draft.tiny = [...draft.tiny, { node: entry.node, ...outcome.output, attempt: entry.attempt, startedAtMs, endedAtMs }];
+  dropActive(draft, entry);
+  workDone(draft, node, outcome.facts);
+}
+
+/** Takes an attempt's end in: the next attempt, the item's or the node's end. */
+export function takeOutcome(draft: Draft, node: ProgramNode, entry: Active, outcome: Outcome): void {
+  switch (outcome.kind) {
+    case "ok":
+      dropActive(draft, entry);
+      return workDone(draft, node, outcome.facts);
+    case "failed":
+      return tryAgain(draft, node, entry, outcome.fault, { afterMs: outcome.afterMs });
+    case "lost":
+      if (outcome.isUnclaimed) return lostDelivery(draft, node, entry);
+      return tryAgain(draft, node, entry, fault("lost", `attempt ${entry.attempt} was lost: its worker vanished`));
+    case "timed-out":
+      return tryAgain(
+        draft,
+        node,
+        entry,
+        fault("timed-out", `attempt ${entry.attempt} took longer than ${bodyOf(node).timeoutMs} ms`),
+      );
+    case "never-claimed":
+      return giveUp(
+        draft,
+        node,
+        entry,
+        fault("never-claimed", `no worker took the task within ${bodyOf(node).startWithinMs} ms`),
+      );
+    default:
+      return giveUp(draft, node, entry, fault("cancelled", "the attempt was closed before it began"));
+  }
+}
+
+/** A task that ended in the dead-letter queue is no try: it has a budget of its own. */
+function lostDelivery(draft: Draft, node: ProgramNode, entry: Active): void {
+  const lost = entry.lost + 1;
+  if (lost >= draft.limits.lostDeliveriesMax)
+    return giveUp(
+      draft,
+      node,
+      entry,
+      fault("never-claimed", `the task was lost ${lost} times before a worker took it`),
+    );
+  next(draft, node, { ...entry, lost }, 0);
+}
+
+function tryAgain(
+  draft: Draft,
+  node: ProgramNode,
+  entry: Active,
+  cause: FaultData,
+  options: { readonly afterMs?: number | undefined } = {},
+): void {
+  const { retry } = bodyOf(node);
+  const tries = entry.attempt - entry.lost;
+  if (!faults[cause.code].isRetried || tries >= retry.attempts) return giveUp(draft, node, entry, cause);
+  const seed = `${draft.run.runUid}/${attemptName(entry.node, entry.index, entry.attempt)}`;
+  next(draft, node, entry, options.afterMs ?? retryDelayMs(retry, tries, seed));
+}
+
+function next(draft: Draft, node: ProgramNode, entry: Active, delayMs: number): void {
+  dropActive(draft, entry);
+  openAttempt(draft, node, {
+    ...entry,
+    attempt: entry.attempt + 1,
+    state: "task",
+    token: "",
+    sends: 1,
+    sinceMs: draft.nowMs + delayMs,
+  });
+}
+
+function giveUp(draft: Draft, node: ProgramNode, entry: Active, cause: FaultData): void {
+  dropActive(draft, entry);
+  workFailed(draft, node, cause);
+}
+
+/** No try is burnt: the attempt keeps its number, as nobody claimed it. */
+function parkStep(draft: Draft, entry: Active): void {
+  replaceActive(draft, entry, { ...entry, state: "parked", token: "", untilMs: 0 });
+  draft.notes.parked += 1;
+  transition(draft);
+}
+
+function reopen(draft: Draft, node: ProgramNode, entry: Active): void {
+  replaceActive(
+    draft,
+    entry,
+    dispatched(draft, bodyOf(node), { ...entry, sinceMs: draft.nowMs, sends: Math.min(entry.sends + 1, 255) }),
+  );
+  transition(draft);
+}
+
+function bodyOf(node: ProgramNode): StepBody {
+  const body = stepBodyOf(node.def);
+  if (!body) throw new RangeError(`${node.def.name} is no step`);
+  return body;
+}
+
+const fault = (code: FaultCode, message: string): FaultData => ({ code, message });

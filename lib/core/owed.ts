@@ -1,0 +1,64 @@
+import { isOwing } from "./due.ts";
+import { fixed } from "./limits.ts";
+import { nodeAt, type Program, stepBodyOf } from "./program.ts";
+import { type Active, isLive, type Run } from "./run.ts";
+
+/** A message, or a word to another run, that a committed state deserves. `key` tells two apart: equal keys are one sending. */
+export type Owed =
+  | {
+      readonly kind: "task";
+      readonly key: string;
+      readonly entry: Active;
+      readonly group: string;
+      readonly delayMs: number;
+    }
+  /** A delayed wake-up for a timer, a time-out, or the end of somebody's inline lease. */
+  | { readonly kind: "timer"; readonly key: string; readonly entry: Active; readonly delayMs: number }
+  | { readonly kind: "start-child" | "cancel-child"; readonly key: string; readonly entry: Active }
+  /** The parent must learn how this run ended. */
+  | { readonly kind: "notice"; readonly key: string };
+
+/**
+ * What a committed state deserves, derived from it alone: a crash between commit and send loses nothing that the row does not
+ * still show. Whoever commits performs `owed(next)` without what `owed(previous)` already held; whoever cannot know what was
+ * sent performs everything.
+ */
+export function owed(run: Run, program: Program, nowMs: number): readonly Owed[] {
+  if (!isLive(run)) {
+    const cancels = run.active.flatMap((entry) => owedFor(entry, run, program, nowMs));
+    return isOwing(run) && run.hasParent ? [...cancels, { kind: "notice", key: "notice" }] : cancels;
+  }
+  return run.isPaused ? [] : run.active.flatMap((entry) => owedFor(entry, run, program, nowMs));
+}
+
+/** What `next` owes and `previous` did not, both seen at one instant. */
+export function newlyOwed(next: Run, previous: Run, program: Program, nowMs: number): readonly Owed[] {
+  const before = new Set(owed(previous, program, nowMs).map((each) => each.key));
+  return owed(next, program, nowMs).filter((each) => !before.has(each.key));
+}
+
+function owedFor(entry: Active, run: Run, program: Program, nowMs: number): readonly Owed[] {
+  const name = `${entry.node}/${entry.index}/${entry.attempt}/${entry.sends}`;
+  switch (entry.state) {
+    case "task": {
+      const delayMs = Math.max(0, entry.sinceMs - nowMs);
+      if (delayMs > fixed.delayMsMax) return [];
+      const group = stepBodyOf(nodeAt(program, entry.node).def)?.group ?? "default";
+      return [{ kind: "task", key: `task/${name}`, entry, group, delayMs }];
+    }
+    case "sleep":
+    case "signal":
+    case "gate": {
+      const delayMs = entry.untilMs - nowMs;
+      return delayMs > 0 && delayMs <= fixed.delayMsMax
+        ? [{ kind: "timer", key: `timer/${name}/${entry.untilMs}`, entry, delayMs }]
+        : [];
+    }
+    case "child":
+      return [{ kind: "start-child", key: `start/${name}`, entry }];
+    case "unwanted":
+      return [{ kind: "cancel-child", key: `cancel/${name}/${isLive(run)}`, entry }];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,203 @@
+import {
+  change,
+  type Draft,
+  draftOf,
+  dropFacts,
+  hasRoom,
+  isUntouched,
+  type Notes,
+  node,
+  stateOf,
+  transition,
+} from "./draft.ts";
+import { dueOf } from "./due.ts";
+import { compensate, nextToUndo, windDown } from "./ending.ts";
+import { decide } from "./facts.ts";
+import type { Command, Ending, Inputs } from "./inputs.ts";
+import { fixed, type Limits } from "./limits.ts";
+import { isTaken, take } from "./mail.ts";
+import { examineChild, openChild } from "./nodes/child.ts";
+import { examineGate, openGate } from "./nodes/gate.ts";
+import { advanceMap, openMap } from "./nodes/map.ts";
+import { failRun, nodeFailed, nodeSkipped } from "./nodes/settle.ts";
+import { examineSignal, openSignal } from "./nodes/signal.ts";
+import { examineSleep, openSleep } from "./nodes/sleep.ts";
+import { examineStep, openStep } from "./nodes/step.ts";
+import type { Program, ProgramNode } from "./program.ts";
+import { type Active, isLive, type Run } from "./run.ts";
+
+/** The next run (the same reference: nothing to do, nothing to write), or the attempts that must be ended before it can say. */
+export type Ticked =
+  | { readonly kind: "next"; readonly run: Run; readonly notes: Readonly<Notes> }
+  | { readonly kind: "close"; readonly endings: readonly Ending[] };
+
+/**
+ * The only state transition. Pure: the same row, inputs and instant give the same answer in every process, so whoever loses a
+ * race reloads and computes again. Throws a `Fault` `bad-row` for a row that this definition cannot have.
+ */
+export function tick(run: Run, program: Program, inputs: Inputs, nowMs: number, limits: Limits): Ticked {
+  const draft = draftOf(run, program, inputs, limits, nowMs);
+  if (isLive(run)) live(draft);
+  if (draft.endings.length > 0) return { kind: "close", endings: draft.endings };
+  return { kind: "next", run: finished(draft), notes: draft.notes };
+}
+
+function live(draft: Draft): void {
+  const isTerminated = takeCommands(draft);
+  for (const entry of draft.base.active) if (draft.active.includes(entry)) examine(draft, entry);
+  giveUpHead(draft);
+  if (isTerminated) return endAtOnce(draft, "terminated");
+  if (isOverdue(draft)) return endAtOnce(draft, "failed");
+  checkBounds(draft);
+  proceed(draft);
+  if (draft.endings.length === 0 && !draft.run.ending) succeed(draft);
+}
+
+/** Opens what has become ready, and takes what that opening can take at once, until nothing moves. */
+function proceed(draft: Draft): void {
+  if (draft.base.transitionSeq === 0 || draft.base.active.length >= fixed.activeMax)
+    draft.ready.push(...draft.program.nodes.keys());
+  for (let moved = -1; moved !== draft.transitions && !draft.run.ending; ) {
+    moved = draft.transitions;
+    while (draft.ready.length > 0 && !draft.run.ending) open(draft, draft.ready.shift() as number);
+    for (const frame of [...draft.maps]) advance(draft, node(draft, frame.node));
+    for (const entry of [...draft.active]) if (entry.state === "signal") examine(draft, entry);
+  }
+  windDown(draft, { isAtOnce: false });
+  if (draft.endings.length === 0) compensate(draft);
+}
+
+function advance(draft: Draft, owner: ProgramNode): void {
+  if (owner.def.kind === "map") advanceMap(draft, owner, owner.def);
+}
+
+function open(draft: Draft, position: number): void {
+  const owner = node(draft, position);
+  const { def } = owner;
+  if (def.compensates !== undefined || !isUntouched(draft, position)) return;
+  if (owner.deps.some((dep) => stateOf(draft, dep) === "pending")) return;
+  if (owner.when) {
+    const answer = decide(owner.when, draft.facts);
+    if (!answer.ok) return nodeFailed(draft, owner, answer.fault);
+    if (typeof answer.value !== "boolean")
+      return nodeFailed(draft, owner, { code: "not-comparable", message: "the condition is neither true nor false" });
+    if (!answer.value) return nodeSkipped(draft, owner);
+  }
+  if (!hasRoom(draft)) return;
+  if (def.kind === "step") openStep(draft, owner, 0);
+  else if (def.kind === "map") openMap(draft, owner, def);
+  else if (def.kind === "sleep") openSleep(draft, owner, def);
+  else if (def.kind === "signal") openSignal(draft, owner, def);
+  else if (def.kind === "gate") openGate(draft, owner, def);
+  else openChild(draft, owner, 0);
+}
+
+function examine(draft: Draft, entry: Active): void {
+  const owner = node(draft, entry.node);
+  const { def } = owner;
+  if (draft.run.ending && def.compensates === undefined) return;
+  if (entry.state === "sleep") examineSleep(draft, owner, entry);
+  else if (entry.state === "signal" && def.kind === "signal") examineSignal(draft, owner, def, entry);
+  else if (entry.state === "gate" && def.kind === "gate") examineGate(draft, owner, def, entry);
+  else if (entry.state === "child") examineChild(draft, owner, entry);
+  else if (entry.state !== "unwanted" && stateOf(draft, entry.node) === "pending") examineStep(draft, owner, entry);
+}
+
+/** Commands are always taken, in order. Says whether one of them ends the run at once. */
+function takeCommands(draft: Draft): boolean {
+  let isTerminated = false;
+  for (const command of draft.inputs.mail.commands) {
+    if (command.seq < draft.run.mail.commands) continue;
+    transition(draft, { mail: { ...draft.run.mail, commands: command.seq + 1 } });
+    if (command.kind === "terminate") {
+      isTerminated = true;
+      draft.run = { ...draft.run, reason: byWhom(command) };
+    } else if (command.kind === "cancel") cancel(draft, command);
+    else change(draft, { isPaused: command.kind === "pause" });
+  }
+  return isTerminated;
+}
+
+/** A cancel lifts a pause: nobody would ever resume the run. A run that already fails goes on failing. */
+function cancel(draft: Draft, command: Command): void {
+  if (draft.run.ending) return change(draft, { isPaused: false });
+  transition(draft, { isPaused: false, ending: "cancelled", phase: "cancelling", reason: byWhom(command) });
+}
+
+const byWhom = (command: Command) => ({
+  code: "cancelled" as const,
+  message: `${command.kind} by ${command.by}${command.reason ? `: ${command.reason}` : ""}`.slice(
+    0,
+    fixed.reasonBytesMax,
+  ),
+});
+
+/** Ends the run without undoing anything; what was not claimed is closed first, so that it cannot begin. */
+function endAtOnce(draft: Draft, phase: "failed" | "terminated"): void {
+  windDown(draft, { isAtOnce: true });
+  if (draft.endings.length > 0) return;
+  const isUncompensated = draft.run.isUncompensated || nextToUndo(draft) !== undefined;
+  if (isUncompensated) draft.notes.uncompensated += 1;
+  transition(draft, { phase, ending: undefined, isUncompensated });
+}
+
+/** A full mailbox whose oldest signal nobody waits for gives that one up, so that the others can come. */
+function giveUpHead(draft: Draft): void {
+  const head = draft.inputs.mail.signals.find((signal) => !isTaken(draft.run.mail, signal.seq));
+  if (!draft.inputs.mail.isFull || !head || head.seq !== draft.run.mail.signals) return;
+  if (draft.active.some((entry) => entry.state === "signal" && isNamed(draft, entry, head.name))) return;
+  draft.notes.undelivered += 1;
+  transition(draft, { mail: take(draft.run.mail, head.seq) });
+}
+
+const isNamed = (draft: Draft, entry: Active, name: string) => {
+  const { def } = node(draft, entry.node);
+  return def.kind === "signal" && def.signal === name;
+};
+
+/** The deadline fires in every live status: first as a failure with its compensations, then, a day later, for good. */
+const isOverdue = (draft: Draft) => draft.run.ending !== undefined && draft.nowMs >= draft.run.deadlineAtMs;
+
+/** What a run past its deadline has left to undo what it did. */
+const compensationMsMax = 86_400_000;
+
+function checkBounds(draft: Draft): void {
+  const { run, limits, nowMs } = draft;
+  if (run.ending) return;
+  if (nowMs >= run.deadlineAtMs) {
+    change(draft, { deadlineAtMs: nowMs + compensationMsMax, isPaused: false });
+    failRun(draft, { code: "deadline", message: "the run reached its deadline" });
+  } else if (run.recordVersion >= limits.ticksMax)
+    failRun(draft, { code: "budget", message: `more than ${limits.ticksMax} commits` });
+  else if (run.attempts > limits.attemptsMax)
+    failRun(draft, { code: "budget", message: `more than ${limits.attemptsMax} attempts` });
+}
+
+function succeed(draft: Draft): void {
+  if (draft.maps.length > 0 || draft.active.some((entry) => entry.state !== "unwanted")) return;
+  for (let position = 0; position < draft.program.visibleCount; position++) {
+    if (stateOf(draft, position) === "pending") return;
+  }
+  transition(draft, { phase: "succeeded" });
+}
+
+/** The draft as a run: the same reference if nothing changed. */
+function finished(draft: Draft): Run {
+  const { base, nowMs, limits } = draft;
+  if (draft.isChanged) dropFacts(draft);
+  const isEnded = isLive(base) && !isLive(draft.run);
+  const run: Run = {
+    ...draft.run,
+    transitionSeq: base.transitionSeq + draft.transitions,
+    nodes: draft.nodes,
+    active: isEnded ? draft.active.filter((entry) => entry.state === "unwanted") : draft.active,
+    maps: isEnded ? [] : draft.maps,
+    facts: isEnded ? new Map() : draft.facts,
+    tiny: draft.tiny,
+    isParked: isLive(draft.run) && draft.active.length > 0 && draft.active.every((entry) => entry.state === "parked"),
+    endedAtMs: isEnded ? nowMs : base.endedAtMs,
+  };
+  const due = dueOf(run, base.due, nowMs, limits);
+  if (!draft.isChanged && due === base.due) return base;
+  return { ...run, due };
+}
