@@ -1,14 +1,11 @@
-import { Fault } from "../core/faults.ts";
 import type { Check, Fields } from "../ports.ts";
 import { compareValues, isEqual, sizeOf, valueAt } from "./values.ts";
 
 /**
  * Whether a condition holds, as DynamoDB's condition expressions have it: a missing attribute makes every check but `absent` false,
- * a comparison of two types is false, and so is everything but `absent` on a record that does not exist. Throws the fault
- * `refused` for a comparison that the service calls invalid (an operand without an order, an empty alternative).
+ * a comparison of two types is false, and so is everything but `absent` on a record that does not exist.
  */
 export function isHolding(checks: readonly Check[], record: Fields | undefined): boolean {
-  for (const check of checks) assertValid(check);
   return checks.every((check) => isTrue(check, record));
 }
 
@@ -29,19 +26,6 @@ function isTrue(check: Check, record: Fields | undefined): boolean {
     default: {
       const order = compareValues(value, check.value);
       return order !== undefined && (check.kind === "atMost" ? order <= 0 : order < 0);
-    }
-  }
-}
-
-function assertValid(check: Check): void {
-  if (check.kind === "any") {
-    if (check.of.length === 0 || check.of.some((checks) => checks.length === 0)) {
-      throw new Fault("refused", "An alternative of a condition is empty.");
-    }
-    for (const checks of check.of) for (const one of checks) assertValid(one);
-  } else if (check.kind === "atMost" || check.kind === "under") {
-    if (compareValues(check.value, check.value) === undefined) {
-      throw new Fault("refused", `The condition on ${check.path.join(".")} compares with a value that has no order.`);
     }
   }
 }

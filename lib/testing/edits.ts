@@ -6,11 +6,10 @@ type Loose = string | number | boolean | Uint8Array | Loose[] | { [name: string]
 
 /**
  * The record after a change, as DynamoDB's update expressions have it: right sides and list indexes mean the record as it was,
- * a set past a list's end appends, a removal past it is silently accepted. Throws the fault `refused` for paths that overlap,
- * for a parent that is missing or of another type, and for a right side that is missing or of another type.
+ * a set past a list's end appends, a removal past it is silently accepted. Throws the fault `refused` for a
+ * parent that is missing or of another type, and for a right side that is missing or of another type. Paths do not overlap.
  */
 export function applyEdits(record: Fields, edits: readonly Edit[]): Fields {
-  assertDisjoint(edits.map((edit) => edit.path));
   const values = edits.map((edit) => rightSide(record, edit));
   const next = thaw(record) as { [name: string]: Loose };
   const order = edits.map((edit, index) => ({ path: edit.path, value: values[index] }));
@@ -76,17 +75,6 @@ function thaw(value: Value): Loose {
   if (Array.isArray(value)) return value.map(thaw);
   if (typeof value !== "object") return value;
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, thaw(field)]));
-}
-
-function assertDisjoint(paths: readonly Path[]): void {
-  for (const [index, path] of paths.entries()) {
-    for (const other of paths.slice(index + 1)) {
-      const shared = Math.min(path.length, other.length);
-      const fork = path.findIndex((part, at) => at >= shared || part !== other[at]);
-      if (fork === -1 || fork >= shared) throw invalid(path, `overlaps with ${other.join(".")}`);
-      if (typeof path[fork] !== typeof other[fork]) throw invalid(path, `conflicts with ${other.join(".")}`);
-    }
-  }
 }
 
 function compareLast(a: Path, b: Path): number {

@@ -1,11 +1,12 @@
 import { Fault } from "../core/faults.ts";
+import { itemBytes, itemBytesMax } from "../item-size.ts";
 import type { Fields, Key, RunStore, Value, Write, Written } from "../ports.ts";
+import { assertWrite } from "../storable.ts";
 import { isHolding } from "./checks.ts";
 import { applyEdits } from "./edits.ts";
 import { forever, type Hooks, type Injection } from "./fault-hooks.ts";
-import { itemBytes, itemBytesMax } from "./item-size.ts";
 import { createMemoryIndex } from "./memory-index.ts";
-import { assertStorable, cloneValue, compareValues } from "./values.ts";
+import { cloneValue, compareValues } from "./values.ts";
 
 /** A call as hooks see it. */
 export type StoreCall =
@@ -150,17 +151,6 @@ function after(write: Write, before: Fields | undefined): Fields | undefined {
     }
   }
   return fields;
-}
-
-function assertWrite(write: Write): void {
-  if (write.key.pk === "" || write.key.sk === "") throw new Fault("refused", "A key is empty.");
-  if (write.kind === "put") assertStorable(write.fields, write.key.sk);
-  if (write.kind !== "edit") return;
-  for (const edit of write.edits) {
-    if (edit.path[0] === "pk" || edit.path[0] === "sk") throw new Fault("refused", "A key cannot be changed.");
-    if ("value" in edit) assertStorable(edit.value, edit.path.join("."));
-    if ("values" in edit) assertStorable(edit.values, edit.path.join("."));
-  }
 }
 
 function cloneWrite(write: Write): Write {

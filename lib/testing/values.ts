@@ -1,4 +1,3 @@
-import { Fault } from "../core/faults.ts";
 import type { Fields, Path, Value } from "../ports.ts";
 
 /** A deep, frozen copy: nobody shares state through a store. Bytes cannot be frozen, so every reader gets its own. */
@@ -52,17 +51,6 @@ export function compareValues(a: Value | undefined, b: Value | undefined): numbe
 export function sizeOf(value: Value | undefined): number | undefined {
   if (typeof value === "string" || value instanceof Uint8Array || Array.isArray(value)) return value.length;
   return typeof value === "object" ? Object.keys(value).length : undefined;
-}
-
-/** Throws the fault `refused` for what the wire format lacks: `undefined`, `null`, NaN, numbers that a double cannot hold exactly. */
-export function assertStorable(value: unknown, where: string): void {
-  if (typeof value === "string" || typeof value === "boolean" || value instanceof Uint8Array) return;
-  if (typeof value === "number") {
-    if (Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return;
-    throw new Fault("refused", `${where}: the number ${value} cannot be stored.`);
-  }
-  if (typeof value !== "object" || value === null) throw new Fault("refused", `${where}: ${value} cannot be stored.`);
-  for (const [name, field] of Object.entries(value)) assertStorable(field, `${where}.${name}`);
 }
 
 const utf8 = new TextEncoder();

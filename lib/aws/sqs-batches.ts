@@ -1,0 +1,48 @@
+import type { Message } from "../ports.ts";
+import { attributeNames } from "./names.ts";
+
+/** A message and its place among those that were handed over. */
+export type Numbered = { readonly message: Message; readonly index: number };
+
+/**
+ * SQS takes ten messages a request, and 1 MiB for one message and for all of a request together, attributes counted. Some emulators and
+ * older queues stop at 256 KiB, so a batch does too; a single larger message travels alone.
+ * Source: Amazon SQS Developer Guide, "Amazon SQS message quotas".
+ */
+export const messageBytesMax = 1024 * 1024;
+const batchBytesMax = 256 * 1024;
+const batchMessagesMax = 10;
+
+/** Bytes that count: the body, and names, types and values of the attributes. */
+export function messageBytes(message: Message): number {
+  const attribute = (name: string, value: string | undefined): number =>
+    value ? name.length + "String".length + utf8.encode(value).length : 0;
+  return (
+    utf8.encode(message.body).length +
+    attribute(attributeNames.taskKey, message.taskKey) +
+    attribute(attributeNames.reason, message.reason)
+  );
+}
+
+/** Messages of one queue each, at most ten and 256 KiB a batch, in their order. */
+export function batchesOf(messages: readonly Numbered[]): readonly (readonly Numbered[])[] {
+  const batches: Numbered[][] = [];
+  for (const ofQueue of Map.groupBy(messages, ({ message }) => message.queue).values()) {
+    let batch: Numbered[] = [];
+    let bytes = 0;
+    for (const one of ofQueue) {
+      const size = messageBytes(one.message);
+      if (batch.length > 0 && (batch.length === batchMessagesMax || bytes + size > batchBytesMax)) {
+        batches.push(batch);
+        batch = [];
+        bytes = 0;
+      }
+      batch.push(one);
+      bytes += size;
+    }
+    batches.push(batch);
+  }
+  return batches;
+}
+
+const utf8 = new TextEncoder();

@@ -1,0 +1,106 @@
+import { GetQueueAttributesCommand, SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { toDelaySeconds } from "../core/delay.ts";
+import { Fault, type FaultData } from "../core/faults.ts";
+import { isId } from "../core/keys.ts";
+import { digest } from "../digest.ts";
+import { pauseBefore } from "../guard/windows.ts";
+import type { Message, Queue, Sent } from "../ports.ts";
+import { classify, toFault } from "./errors.ts";
+import { attributeNames, queueUrl } from "./names.ts";
+import { type Patience, retrying, retryWindowsMs } from "./retry.ts";
+import { batchesOf, messageBytes, messageBytesMax, type Numbered } from "./sqs-batches.ts";
+
+export interface SqsQueueOptions extends Patience {
+  readonly client: SQSClient;
+  /** URL of the queues up to their suffix. */
+  readonly queueBase: string;
+}
+
+/**
+ * Standard queues of SQS. Messages go out in batches; entries that the answer names as failed, or does not name, are sent again, bounded,
+ * and only they. A lost reply sends a batch twice: messages are hints, so that does no harm. `group` makes the queue fair between
+ * tenants (`MessageGroupId` on a standard queue).
+ */
+export function createSqsQueue({ client, queueBase, clock, random }: SqsQueueOptions): Queue {
+  async function sendBatch(batch: readonly Numbered[], results: Map<number, Sent>): Promise<void> {
+    let open = batch;
+    let fault: FaultData | undefined;
+    for (let attempt = 1; open.length > 0; attempt++) {
+      const pauseMs = pauseBefore(attempt, random, retryWindowsMs);
+      if (pauseMs === undefined) break;
+      await clock.sleep(pauseMs);
+      try {
+        const answer = await client.send(commandOf(queueBase, open));
+        for (const { Id: id, SenderFault: isPermanent, Code: code, Message: text } of answer.Failed ?? []) {
+          fault = new Fault(isPermanent ? "refused" : "unavailable", `The queue refused a message: ${code}: ${text}`)
+            .data;
+          if (isPermanent) results.set(Number(id), { kind: "failed", fault });
+        }
+        for (const { Id: id } of answer.Successful ?? []) results.set(Number(id), { kind: "sent" });
+      } catch (error) {
+        fault = toFault(error, `Sending to ${open[0]?.message.queue}`).data;
+        if (classify(error) === "permanent" || classify(error) === "denied") break;
+      }
+      open = open.filter(({ index }) => !results.has(index));
+    }
+    const failure = fault ?? new Fault("unavailable", "The queue's answer named neither success nor failure.").data;
+    for (const { index } of open) results.set(index, { kind: "failed", fault: failure });
+  }
+
+  return {
+    async send(messages) {
+      const results = new Map<number, Sent>();
+      for (const [index, message] of messages.entries()) {
+        const bytes = messageBytes(message);
+        if (message.body !== "" && bytes <= messageBytesMax) continue;
+        const fault = new Fault("refused", `A message of ${bytes} bytes; it has to have 1 to ${messageBytesMax}.`).data;
+        results.set(index, { kind: "failed", fault });
+      }
+      const sendable = messages
+        .map((message, index) => ({ message, index }))
+        .filter(({ index }) => !results.has(index));
+      await Promise.all(batchesOf(sendable).map((batch) => sendBatch(batch, results)));
+      return messages.map((_, index) => results.get(index) as Sent);
+    },
+    async isBehind(queue) {
+      const command = new GetQueueAttributesCommand({
+        QueueUrl: queueUrl(queueBase, queue),
+        AttributeNames: ["ApproximateNumberOfMessages"],
+      });
+      const ask = () => client.send(command);
+      try {
+        const answer = await retrying({ clock, random }, ["throttled", "unsent", "transient"], ask);
+        const { ApproximateNumberOfMessages: waiting = "0" } = answer.Attributes ?? {};
+        return Number(waiting) > 0;
+      } catch (error) {
+        throw toFault(error, `Looking at ${queue}`);
+      }
+    },
+  };
+}
+
+function commandOf(queueBase: string, batch: readonly Numbered[]): SendMessageBatchCommand {
+  return new SendMessageBatchCommand({
+    QueueUrl: queueUrl(queueBase, batch[0]?.message.queue ?? ""),
+    Entries: batch.map(({ message, index }) => ({
+      Id: String(index),
+      MessageBody: message.body,
+      MessageGroupId: groupIdOf(message.group),
+      ...(message.delaySeconds !== undefined && { DelaySeconds: toDelaySeconds(message.delaySeconds * 1000) }),
+      MessageAttributes: attributesOf(message),
+    })),
+  });
+}
+
+function attributesOf(message: Message) {
+  const text = (value: string) => ({ DataType: "String", StringValue: value });
+  return {
+    [attributeNames.taskKey]: text(message.taskKey),
+    ...(message.reason && { [attributeNames.reason]: text(message.reason) }),
+  };
+}
+
+/** At most 128 characters of letters, digits and punctuation. */
+function groupIdOf(group: string): string {
+  return isId(group) ? group : digest(group);
+}
