@@ -64,12 +64,12 @@ export function decide(condition: Condition, facts: Facts): Evaluated {
     const number = condition.facts[index] ?? -1;
     const fact = facts.get(number);
     if (!fact) throw new Fault("bad-row", `fact ${number} is not on the row`);
-    return valueOf(fact);
+    return factValueOf(fact);
   });
 }
 
 /** The value behind a fact; throws its fault for whoever reads it. */
-export function valueOf(fact: FactValue): Json | undefined {
+export function factValueOf(fact: FactValue): Json | undefined {
   if (fact.kind === "fault") throw new Fault(fact.code, `a value that the condition reads: ${fact.code}`);
   return fact.kind === "value" ? fact.value : undefined;
 }

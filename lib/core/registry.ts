@@ -20,14 +20,14 @@ export interface StepContext {
 }
 
 /**
- * A user's function with its checks around it. `run` throws a `Fault`: `bad-input` before the function is called (the node parks,
- * no attempt is burnt), `bad-output` with the path of what does not fit, `fatal`, or `handler-failed` (`details.afterMs`: try
- * again after that).
+ * A user's function with its checks around it. `prepare` checks the input (fault `bad-input`: the node parks, nothing was claimed,
+ * no attempt is burnt) and gives what calls the function. That throws a `Fault`: `bad-output` with the path of what does not fit,
+ * `fatal`, or `handler-failed` (`details.afterMs`: try again after that).
  */
 export interface Handler {
   /** `name@version` */
   readonly ref: string;
-  run(input: Json, context: StepContext): Promise<Json>;
+  prepare(input: Json): Promise<(context: StepContext) => Promise<Json>>;
 }
 
 /** A workflow as this process knows it. The parsers throw `Fault` `bad-input`, naming the path of what does not fit. */

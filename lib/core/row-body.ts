@@ -156,7 +156,7 @@ function readMaps(input: ByteReader): readonly MapFrame[] {
 const tags = ["false", "true", "int", "text", "double", "null", "missing", "fault"] as const;
 
 /** A boolean takes one byte: its kind beside the difference of its number. */
-function writeFacts(out: ByteWriter, facts: ReadonlyMap<number, FactValue>): void {
+export function writeFacts(out: ByteWriter, facts: ReadonlyMap<number, FactValue>): void {
   out.uint(facts.size);
   let last = -1;
   for (const [number, fact] of [...facts].sort(([x], [y]) => x - y)) {
@@ -181,7 +181,7 @@ function tagOf(fact: FactValue): (typeof tags)[number] {
   return Number.isSafeInteger(value) && Math.abs(value) < 2 ** 51 && !Object.is(value, -0) ? "int" : "double";
 }
 
-function readFacts(input: ByteReader): ReadonlyMap<number, FactValue> {
+export function readFacts(input: ByteReader): ReadonlyMap<number, FactValue> {
   const facts = new Map<number, FactValue>();
   const count = input.uint();
   let number = -1;

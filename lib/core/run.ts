@@ -121,11 +121,14 @@ export type FactValue =
   | { readonly kind: "missing" }
   | { readonly kind: "fault"; readonly code: FaultCode };
 
-/** An output that waits on the row: its JSON text, or the token that names a payload beside it. With what a timeline shows. */
+/**
+ * What a node came to, as it waits on the row: its JSON text, the token that names a payload beside it, or the text of a fault.
+ * With what a timeline shows.
+ */
 export interface TinyOutput {
   /** Position; `inputPosition` for the run's input. */
   readonly node: number;
-  readonly kind: "value" | "payload";
+  readonly kind: "value" | "payload" | "fault";
   readonly text: string;
   readonly attempt: number;
   readonly startedAtMs: number;

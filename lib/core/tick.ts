@@ -61,10 +61,16 @@ function proceed(draft: Draft): void {
     moved = draft.transitions;
     while (draft.ready.length > 0 && !draft.run.ending) open(draft, draft.ready.shift() as number);
     for (const frame of [...draft.maps]) advance(draft, node(draft, frame.node));
-    for (const entry of [...draft.active]) if (entry.state === "signal") examine(draft, entry);
+    for (const entry of [...draft.active]) if (isTakenAtOnce(draft, entry)) examine(draft, entry);
   }
   windDown(draft, { isAtOnce: false });
   if (draft.endings.length === 0) compensate(draft);
+}
+
+/** What was opened in this very tick and is answered already: by mail that waited, by a holder that ran ahead of its commit. */
+function isTakenAtOnce(draft: Draft, entry: Active): boolean {
+  if (entry.state === "signal") return true;
+  return entry.state === "held" && entry.token === draft.inputs.held?.token && draft.inputs.held.results.length > 0;
 }
 
 function advance(draft: Draft, owner: ProgramNode): void {

@@ -1,6 +1,6 @@
 import type { MapNode } from "../definition.ts";
 import { type Draft, dropFrame, frameOf, hasRoom, putFrame, stateOf, transition } from "../draft.ts";
-import { mapFacts, pagesOf, valueOf } from "../facts.ts";
+import { mapFacts, pagesOf, factValueOf } from "../facts.ts";
 import { Fault, type FaultData } from "../faults.ts";
 import { fixed } from "../limits.ts";
 import type { ProgramNode } from "../program.ts";
@@ -41,7 +41,7 @@ function countOf(draft: Draft, node: ProgramNode): { readonly total: number } | 
   const fact = draft.facts.get(items.size);
   if (!fact) throw new Fault("bad-row", `the size of ${node.def.name}'s items is not on the row`);
   try {
-    const total = valueOf(fact);
+    const total = factValueOf(fact);
     if (typeof total === "number") return { total };
     return { fault: { code: "missing-value", message: "there is no list of items" } };
   } catch (error) {

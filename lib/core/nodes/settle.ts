@@ -3,6 +3,7 @@ import { endNode, frameOf, putFrame, reasonOf, transition } from "../draft.ts";
 import { factsOf, failureOf, outputOf } from "../facts.ts";
 import type { FaultData } from "../faults.ts";
 import type { Facts } from "../inputs.ts";
+import { fixed } from "../limits.ts";
 import type { ProgramNode } from "../program.ts";
 import { setNodeState } from "../run.ts";
 
@@ -24,8 +25,24 @@ export function nodeSkipped(draft: Draft, node: ProgramNode): void {
 export function nodeFailed(draft: Draft, node: ProgramNode, fault: FaultData): void {
   if (node.def.compensates !== undefined) return compensationFailed(draft, node, fault);
   const isData = node.def.onFailure === "continue";
+  if (isData) keepFault(draft, node, fault, 0, draft.nowMs);
   endNode(draft, node, "failed", isData ? factsOf(draft.program, node.position, failureOf(fault)) : new Map());
   if (!isData) failRun(draft, fault, node);
+}
+
+/** A fault that dependents or the timeline will read, and no attempt's record holds. */
+export function keepFault(
+  draft: Draft,
+  node: ProgramNode,
+  fault: FaultData,
+  attempt: number,
+  startedAtMs: number,
+): void {
+  const text = JSON.stringify({ code: fault.code, message: fault.message.slice(0, fixed.reasonBytesMax) });
+  draft.tiny = [
+    ...draft.tiny,
+    { node: node.position, kind: "fault", text, attempt, startedAtMs, endedAtMs: draft.nowMs },
+  ];
 }
 
 /** The run will end as failed, once what must be awaited has ended and what must be undone is undone. */

@@ -7,7 +7,7 @@ import type { Limits } from "../limits.ts";
 import { isInline, type ProgramNode, stepBodyOf } from "../program.ts";
 import { retryDelayMs } from "../retry.ts";
 import type { Active } from "../run.ts";
-import { workDone, workFailed } from "./settle.ts";
+import { keepFault, workDone, workFailed } from "./settle.ts";
 
 /** A worker's right to one attempt lasts this long: the step's own bound, and slack for two clocks that differ. */
 export function leaseMs(body: StepBody, limits: Limits): number {
@@ -139,8 +139,12 @@ function examineUnclaimed(draft: Draft, node: ProgramNode, entry: Active): void 
 
 function takeResult(draft: Draft, node: ProgramNode, entry: Active, result: HeldResult): void {
   const { outcome } = result;
-  if (outcome.kind !== "ok") return takeOutcome(draft, node, entry, outcome);
   const { startedAtMs, endedAtMs } = result;
+  if (outcome.kind !== "ok") {
+    const cause = outcome.kind === "failed" ? outcome.fault : timedOut(node, entry);
+    keepFault(draft, node, cause, entry.attempt, startedAtMs);
+    return takeOutcome(draft, node, entry, outcome);
+  }
   draft.tiny = [...draft.tiny, { node: entry.node, ...outcome.output, attempt: entry.attempt, startedAtMs, endedAtMs }];
   dropActive(draft, entry);
   workDone(draft, node, outcome.facts);
@@ -158,12 +162,7 @@ export function takeOutcome(draft: Draft, node: ProgramNode, entry: Active, outc
       if (outcome.isUnclaimed) return lostDelivery(draft, node, entry);
       return tryAgain(draft, node, entry, fault("lost", `attempt ${entry.attempt} was lost: its worker vanished`));
     case "timed-out":
-      return tryAgain(
-        draft,
-        node,
-        entry,
-        fault("timed-out", `attempt ${entry.attempt} took longer than ${bodyOf(node).timeoutMs} ms`),
-      );
+      return tryAgain(draft, node, entry, timedOut(node, entry));
     case "never-claimed":
       return giveUp(
         draft,
@@ -241,5 +240,8 @@ function bodyOf(node: ProgramNode): StepBody {
   if (!body) throw new RangeError(`${node.def.name} is no step`);
   return body;
 }
+
+const timedOut = (node: ProgramNode, entry: Active) =>
+  fault("timed-out", `attempt ${entry.attempt} took longer than ${bodyOf(node).timeoutMs} ms`);
 
 const fault = (code: FaultCode, message: string): FaultData => ({ code, message });
