@@ -1,7 +1,7 @@
 import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildApp } from "fauxqs";
+import type { buildApp } from "fauxqs";
 import { account, type Endpoint, listening, region } from "./endpoint.ts";
 
 /** What one request on the wire was: the operation, and how many messages it sent, received or deleted. */
@@ -19,12 +19,15 @@ export interface SqsServerOptions {
 }
 
 export interface SqsServer extends Endpoint {
+  /** Messages of a queue by its physical name, without a request. */
+  depth(name: string): { readonly ready: number; readonly inFlight: number; readonly delayed: number };
   /** Answers every waiting long poll with nothing, so that pollers can leave without a message in their hands. */
   releasePolls(): void;
 }
 
 /** The parts of fauxqs that its entry does not export: it would listen on all interfaces, we listen on loopback. */
 interface Internals {
+  readonly buildApp: typeof buildApp;
   readonly SqsStore: new () => SqsStoreLike;
   readonly SnsStore: new () => object;
   readonly S3Store: new () => object;
@@ -33,11 +36,15 @@ interface Internals {
 interface SqsStoreLike {
   shutdown(): void;
   readonly queues: Map<string, QueueLike>;
+  readonly queuesByName: ReadonlyMap<string, QueueLike>;
   persistence?: PersistenceLike;
   host: string;
 }
 interface QueueLike {
   readonly name: string;
+  readonly messages: readonly unknown[];
+  readonly inflightMessages: ReadonlyMap<string, unknown>;
+  readonly delayedMessages: readonly unknown[];
   url: string;
   persistence?: PersistenceLike;
 }
@@ -53,7 +60,7 @@ interface PersistenceLike {
  * process: ready, delayed and in flight, receive counts included.
  */
 export async function startSqsServer({ port, folder, onRequest }: SqsServerOptions): Promise<SqsServer> {
-  const { SqsStore, SnsStore, S3Store, PersistenceManager } = await internals();
+  const { buildApp, SqsStore, SnsStore, S3Store, PersistenceManager } = await quietly(internals);
   const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
   // An empty host makes queue URLs start with what the caller asked for, not with a name that must be resolved.
   stores.sqsStore.host = "";
@@ -81,6 +88,14 @@ export async function startSqsServer({ port, folder, onRequest }: SqsServerOptio
   return {
     url,
     port: taken,
+    depth: (name) => {
+      const queue = stores.sqsStore.queuesByName.get(name);
+      return {
+        ready: queue?.messages.length ?? 0,
+        inFlight: queue?.inflightMessages.size ?? 0,
+        delayed: queue?.delayedMessages.length ?? 0,
+      };
+    },
     releasePolls: () => stores.sqsStore.shutdown(),
     stop: () => app.close(),
   };
@@ -111,11 +126,25 @@ async function internals(): Promise<Internals> {
   const found = findPackageJSON("fauxqs", import.meta.url);
   if (found === undefined) throw new Error("The package fauxqs is not installed: the embedded stack needs it.");
   const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(join(dirname(found), "dist", file)).href);
-  const [sqs, sns, s3, persistence] = await Promise.all([
+  const [app, sqs, sns, s3, persistence] = await Promise.all([
+    load("app.js"),
     load("sqs/sqsStore.js"),
     load("sns/snsStore.js"),
     load("s3/s3Store.js"),
     load("persistence.js"),
   ]);
-  return { ...sqs, ...sns, ...s3, ...persistence };
+  return { ...app, ...sqs, ...sns, ...s3, ...persistence };
+}
+
+/** Without the warning that Node's SQLite is experimental: it is for us to read, not for whoever starts a stack. */
+async function quietly<T>(load: () => Promise<T>): Promise<T> {
+  const { emitWarning } = process;
+  process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
+    if (!String(warning).includes("SQLite")) emitWarning(warning, ...rest);
+  }) as typeof emitWarning;
+  try {
+    return await load();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
 }

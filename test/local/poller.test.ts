@@ -59,6 +59,7 @@ async function poll(queueUrl: string, run: BatchFunction, over: Partial<Mapping>
     timeoutMs: 1000,
     batchSize: 10,
     maxConcurrency: 4,
+    waitS: 1,
     ...over,
   };
   poller = await startPoller(client, mapping, (notice) => notices.push(notice));
