@@ -1,28 +1,15 @@
 import type { Message } from "../ports.ts";
-import { attributeNames } from "./names.ts";
+import { messageBytes } from "../sendable.ts";
 
 /** A message and its place among those that were handed over. */
 export type Numbered = { readonly message: Message; readonly index: number };
 
 /**
- * SQS takes ten messages a request, and 1 MiB for one message and for all of a request together, attributes counted. Some emulators and
- * older queues stop at 256 KiB, so a batch does too; a single larger message travels alone.
- * Source: Amazon SQS Developer Guide, "Amazon SQS message quotas".
+ * SQS takes ten messages a request and 1 MiB for all of them together. Some emulators and older queues stop at 256 KiB, so a batch does
+ * too; a single larger message travels alone.
  */
-export const messageBytesMax = 1024 * 1024;
 const batchBytesMax = 256 * 1024;
 const batchMessagesMax = 10;
-
-/** Bytes that count: the body, and names, types and values of the attributes. */
-export function messageBytes(message: Message): number {
-  const attribute = (name: string, value: string | undefined): number =>
-    value ? name.length + "String".length + utf8.encode(value).length : 0;
-  return (
-    utf8.encode(message.body).length +
-    attribute(attributeNames.taskKey, message.taskKey) +
-    attribute(attributeNames.reason, message.reason)
-  );
-}
 
 /** Messages of one queue each, at most ten and 256 KiB a batch, in their order. */
 export function batchesOf(messages: readonly Numbered[]): readonly (readonly Numbered[])[] {
@@ -44,5 +31,3 @@ export function batchesOf(messages: readonly Numbered[]): readonly (readonly Num
   }
   return batches;
 }
-
-const utf8 = new TextEncoder();

@@ -5,10 +5,11 @@ import { isId } from "../core/keys.ts";
 import { digest } from "../digest.ts";
 import { pauseBefore } from "../guard/windows.ts";
 import type { Message, Queue, Sent } from "../ports.ts";
+import { faultOfMessage } from "../sendable.ts";
 import { classify, toFault } from "./errors.ts";
 import { attributeNames, queueUrl } from "./names.ts";
 import { type Patience, retrying, retryWindowsMs } from "./retry.ts";
-import { batchesOf, messageBytes, messageBytesMax, type Numbered } from "./sqs-batches.ts";
+import { batchesOf, type Numbered } from "./sqs-batches.ts";
 
 export interface SqsQueueOptions extends Patience {
   readonly client: SQSClient;
@@ -51,10 +52,8 @@ export function createSqsQueue({ client, queueBase, clock, random }: SqsQueueOpt
     async send(messages) {
       const results = new Map<number, Sent>();
       for (const [index, message] of messages.entries()) {
-        const bytes = messageBytes(message);
-        if (message.body !== "" && bytes <= messageBytesMax) continue;
-        const fault = new Fault("refused", `A message of ${bytes} bytes; it has to have 1 to ${messageBytesMax}.`).data;
-        results.set(index, { kind: "failed", fault });
+        const fault = faultOfMessage(message)?.data;
+        if (fault !== undefined) results.set(index, { kind: "failed", fault });
       }
       const sendable = messages
         .map((message, index) => ({ message, index }))

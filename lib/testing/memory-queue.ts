@@ -1,6 +1,8 @@
+import { toDelaySeconds } from "../core/delay.ts";
 import { Fault } from "../core/faults.ts";
 import { deadQueueOf } from "../core/queue-names.ts";
 import type { Clock, Message, Queue, Sent } from "../ports.ts";
+import { faultOfMessage } from "../sendable.ts";
 import { forever, type Hooks } from "./fault-hooks.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
@@ -51,8 +53,6 @@ export interface MemoryQueue extends Queue {
 
 type Held = { readonly delivery: Delivery; readonly shownAtMs: number };
 
-const bodyBytesMax = 1024 * 1024;
-
 /** A standard queue as SQS has it: at least once, in no order, delays in whole seconds up to 900, redrive after too many receives. */
 export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
   const { clock, random, hooks } = options;
@@ -62,7 +62,7 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
   let sequence = 0;
 
   function accept(message: Message): Sent {
-    const fault = faultOf(message);
+    const fault = faultOfMessage(message);
     if (fault !== undefined) return { kind: "failed", fault: fault.data };
     const { delaySeconds = 0, ...rest } = message;
     const copies = random?.chance(options.lossRate ?? 0) ? 0 : random?.chance(options.duplicateRate ?? 0) ? 2 : 1;
@@ -71,7 +71,7 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
     for (let copy = 1; copy <= copies; copy++) {
       const id = copy === 1 ? `m${sequence}` : `m${sequence}-${copy}`;
       const delivery = Object.freeze({ ...rest, id, receiveCount: 0, sentAtMs });
-      held.set(id, { delivery, shownAtMs: sentAtMs + delaySeconds * 1000 });
+      held.set(id, { delivery, shownAtMs: sentAtMs + toDelaySeconds(delaySeconds * 1000) * 1000 });
     }
     return { kind: "sent" };
   }
@@ -133,14 +133,4 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
     messages: (queue) => within(queue).map((one) => one.delivery),
     names: () => [...new Set(within(undefined).map((one) => one.delivery.queue))].sort(),
   };
-}
-
-function faultOf(message: Message): Fault | undefined {
-  const { delaySeconds = 0, body } = message;
-  if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > 900) {
-    return new Fault("refused", `A delay of ${delaySeconds} s is not a whole number from 0 to 900.`);
-  }
-  if (body === "" || body.length > bodyBytesMax)
-    return new Fault("refused", `A body of ${body.length} bytes is refused.`);
-  return undefined;
 }
