@@ -23,7 +23,16 @@ export const envNames = {
   queueBase: "TICKWRIGHT_QUEUE_BASE",
   bucket: "TICKWRIGHT_BUCKET",
   group: "TICKWRIGHT_GROUP",
+  /** JSON: the part of `Limits` that this installation sets otherwise. */
+  limits: "TICKWRIGHT_LIMITS",
+  /** CloudWatch namespace of the metrics. */
+  metrics: "TICKWRIGHT_METRICS",
 } as const;
+
+/** CloudWatch namespace of an installation's metrics: two in one account do not add up. */
+export function metricsNamespace(prefix: string): string {
+  return `Tickwright/${prefix}`;
+}
 
 /** SQS names have at most 80 characters; what is left of them after a suffix and a separator. */
 export const prefixCharsMax = 39;

@@ -1,0 +1,251 @@
+import { fileURLToPath } from "node:url";
+import { App, Stack } from "aws-cdk-lib";
+import { Match, Template } from "aws-cdk-lib/assertions";
+import { describe, expect, it } from "vitest";
+import { Tickwright, type TickwrightProps } from "../../cdk/tickwright.ts";
+import { envNames, indexes, keepDays, queueName, tableKeys } from "../../lib/aws/names.ts";
+import { wiring } from "../../lib/aws/wiring.ts";
+import { deadQueue, deadTaskQueue } from "../../lib/core/queue-names.ts";
+
+const entry = fileURLToPath(new URL("./entry.ts", import.meta.url));
+
+/** Without bundling: what esbuild makes is tested on the deployed stack. */
+function synthesized(props: TickwrightProps = {}): Template {
+  const app = new App({ context: { "aws:cdk:bundling-stacks": [] } });
+  const stack = new Stack(app, "Test");
+  const { groups = { default: {} } } = props;
+  new Tickwright(stack, "Tickwright", {
+    ...props,
+    coordinator: { entry, ...props.coordinator },
+    watchdog: { entry, ...props.watchdog },
+    groups: Object.fromEntries(Object.entries(groups).map(([group, options]) => [group, { entry, ...options }])),
+  });
+  return Template.fromStack(stack);
+}
+const plain = synthesized();
+
+type Resource = { readonly Properties: Record<string, never> };
+const all = (template: Template, type: string) => template.findResources(type) as Record<string, Resource>;
+/** The id of the one resource of a type whose id starts so. */
+function idOf(template: Template, type: string, start: string): string {
+  const ids = Object.keys(all(template, type)).filter((id) => id.startsWith(`Tickwright${start}`));
+  if (ids.length !== 1) throw new Error(`${ids.length} of ${type} start with ${start}: ${ids}`);
+  return ids[0]!;
+}
+/** Every action of a function's role, with the resources as text. */
+function grantsOf(template: Template, name: string): Record<string, string> {
+  const id = idOf(template, "AWS::IAM::Policy", `${name}ServiceRoleDefaultPolicy`);
+  const document = all(template, "AWS::IAM::Policy")[id]?.Properties["PolicyDocument"] as unknown as {
+    Statement: { Action: string | string[]; Resource: unknown }[];
+  };
+  const grants: Record<string, string> = {};
+  for (const { Action, Resource } of document.Statement) {
+    for (const action of [Action].flat()) grants[action] = (grants[action] ?? "") + JSON.stringify(Resource);
+  }
+  return grants;
+}
+
+describe("the table", () => {
+  it("has the frozen keys, both keys-only indexes, expiry and point-in-time recovery, and is kept", () => {
+    plain.hasResource("AWS::DynamoDB::GlobalTable", {
+      DeletionPolicy: "Retain",
+      Properties: {
+        BillingMode: "PAY_PER_REQUEST",
+        KeySchema: [
+          { AttributeName: tableKeys.partition, KeyType: "HASH" },
+          { AttributeName: tableKeys.sort, KeyType: "RANGE" },
+        ],
+        TimeToLiveSpecification: { AttributeName: tableKeys.expiry, Enabled: true },
+        GlobalSecondaryIndexes: Object.values(indexes).map(({ name, partition, sort }) => ({
+          IndexName: name,
+          KeySchema: [
+            { AttributeName: partition, KeyType: "HASH" },
+            { AttributeName: sort, KeyType: "RANGE" },
+          ],
+          Projection: { ProjectionType: "KEYS_ONLY" },
+        })),
+        Replicas: [
+          Match.objectLike({
+            PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+            DeletionProtectionEnabled: true,
+          }),
+        ],
+      },
+    });
+  });
+
+  it("has no replica in another region: the last writer would win (D18)", () => {
+    const [table] = Object.values(all(plain, "AWS::DynamoDB::GlobalTable"));
+    expect(table?.Properties["Replicas"]).toHaveLength(1);
+  });
+
+  it("comes with a private bucket for big payloads, with a rule for each class of expiry, unless one wants none", () => {
+    plain.hasResourceProperties("AWS::S3::Bucket", {
+      PublicAccessBlockConfiguration: { BlockPublicAcls: true, RestrictPublicBuckets: true },
+      LifecycleConfiguration: { Rules: Match.arrayWith([Match.objectLike({ ExpirationInDays: keepDays[0] })]) },
+    });
+    synthesized({ hasPayloadBucket: false }).resourceCountIs("AWS::S3::Bucket", 0);
+  });
+});
+
+describe("the queues", () => {
+  it("are standard ones, each with a dead-letter queue that keeps longer (Q9)", () => {
+    const queues = Object.values(all(plain, "AWS::SQS::Queue")).map(
+      ({ Properties }) => Properties as never as Record<string, never>,
+    );
+    const dead = [deadQueue, deadTaskQueue].map((queue) => queueName("tickwright", queue));
+    const [deads, sources] = [true, false].map((isDead) =>
+      queues.filter((queue) => dead.includes(queue["QueueName"]!) === isDead),
+    );
+    expect(deads).toHaveLength(2);
+    expect(sources?.map((queue) => queue["QueueName"])).toEqual([
+      "tickwright-wake-standard",
+      "tickwright-watch",
+      "tickwright-task-default",
+    ]);
+    for (const queue of deads!) expect(queue["MessageRetentionPeriod"]).toBe(14 * 86_400);
+    for (const queue of sources!) {
+      expect(queue["MessageRetentionPeriod"]).toBe(4 * 86_400);
+      expect(queue["RedrivePolicy"]).toMatchObject({ maxReceiveCount: wiring.maxReceiveCount });
+      expect(queue["FifoQueue"]).toBeUndefined();
+    }
+  });
+
+  it("hide a received message for six time-outs of its function, whatever the time-out is (L5)", () => {
+    const template = synthesized({ coordinator: { timeoutS: 20 }, groups: { default: {}, slow: { timeoutS: 600 } } });
+    const visibility = { "wake-standard": 120, "task-default": 360, "task-slow": 3600, "dead-task": 330 };
+    for (const [name, seconds] of Object.entries(visibility)) {
+      template.hasResourceProperties("AWS::SQS::Queue", {
+        QueueName: `tickwright-${name}`,
+        VisibilityTimeout: seconds,
+      });
+    }
+  });
+
+  it("are there once more per tier and per group", () => {
+    const template = synthesized({ tiers: ["standard", "bulk"], groups: { default: {}, mail: {} } });
+    template.hasResourceProperties("AWS::SQS::Queue", { QueueName: "tickwright-wake-bulk" });
+    template.hasResourceProperties("AWS::SQS::Queue", { QueueName: "tickwright-task-mail" });
+    template.resourceCountIs("AWS::Lambda::EventSourceMapping", 6);
+  });
+});
+
+describe("the functions", () => {
+  const functions = Object.values(all(synthesized({ groups: { default: {}, mail: {} } }), "AWS::Lambda::Function")).map(
+    ({ Properties }) => Properties as never as Record<string, unknown>,
+  );
+
+  it("allow the loop that they are, every one of them (L1)", () => {
+    expect(functions).toHaveLength(4);
+    for (const fn of functions) expect(fn["RecursiveLoop"]).toBe("Allow");
+  });
+
+  it("run on Node 24 on Arm, and are told what they need by name", () => {
+    for (const fn of functions) {
+      expect(fn).toMatchObject({ Runtime: "nodejs24.x", Architectures: ["arm64"] });
+      const { Variables: env } = fn["Environment"] as { Variables: Record<string, unknown> };
+      expect(Object.keys(env)).toEqual(
+        expect.arrayContaining([envNames.table, envNames.queueBase, envNames.bucket, envNames.metrics]),
+      );
+    }
+    const groups = functions.map(
+      (fn) => (fn["Environment"] as { Variables: Record<string, unknown> }).Variables[envNames.group],
+    );
+    expect(groups.filter((group) => group !== undefined).sort()).toEqual(["default", "mail"]);
+  });
+
+  it("report batch item failures on every event source, with a maximum concurrency and no reservation (L2, L6)", () => {
+    const sources = Object.values(all(plain, "AWS::Lambda::EventSourceMapping"));
+    expect(sources).toHaveLength(4);
+    for (const { Properties } of sources) {
+      expect(Properties["FunctionResponseTypes"]).toEqual(["ReportBatchItemFailures"]);
+      expect(Properties["ScalingConfig"]).toEqual({ MaximumConcurrency: expect.any(Number) });
+    }
+    for (const fn of functions) expect(fn["ReservedConcurrentExecutions"]).toBeUndefined();
+  });
+
+  it("take watchdog wake-ups and tasks one at a time", () => {
+    const sizes = Object.values(all(plain, "AWS::Lambda::EventSourceMapping")).map(
+      ({ Properties }) => Properties["BatchSize"],
+    );
+    expect(sizes.sort()).toEqual([1, 1, 10, 10]);
+  });
+
+  it("log into groups that forget after a month", () => {
+    plain.resourceCountIs("AWS::Logs::LogGroup", 3);
+    plain.allResourcesProperties("AWS::Logs::LogGroup", { RetentionInDays: 30 });
+  });
+
+  it("space strikes wider than the longest time-out", () => {
+    const env = { Environment: { Variables: Match.objectLike({ [envNames.limits]: '{"strikeSpacingMs":960000}' }) } };
+    synthesized({ groups: { slow: { timeoutS: 900 } } }).hasResourceProperties("AWS::Lambda::Function", env);
+    expect(() => synthesized({ limits: { strikeSpacingMs: 60_000 } })).toThrow("strikeSpacingMs must be more than");
+  });
+});
+
+describe("what each function may do", () => {
+  it("is reading and conditional writing of records, never a scan, a delete or a wildcard action", () => {
+    for (const name of ["Coordinator", "Watchdog", "WorkerDefault"]) {
+      const actions = Object.keys(grantsOf(plain, name));
+      expect(actions.filter((action) => action.startsWith("dynamodb:")).sort()).toEqual([
+        "dynamodb:BatchGetItem",
+        "dynamodb:GetItem",
+        "dynamodb:PutItem",
+        "dynamodb:Query",
+        "dynamodb:UpdateItem",
+      ]);
+      expect(actions.filter((action) => action.includes("*"))).toEqual([]);
+    }
+  });
+
+  it("lets the watchdog alone search the index of the overdue", () => {
+    expect(grantsOf(plain, "Watchdog")["dynamodb:Query"]).toContain("/index/due");
+    for (const name of ["Coordinator", "WorkerDefault"]) {
+      expect(grantsOf(plain, name)["dynamodb:Query"]).not.toContain("/index/");
+    }
+  });
+
+  it("lets a worker take from its own task queue only, and the watchdog send no tasks", () => {
+    const template = synthesized({ groups: { default: {}, mail: {} } });
+    const taken = grantsOf(template, "WorkerMail")["sqs:ReceiveMessage"];
+    expect(taken).toContain("QueueTaskMail");
+    expect(taken).not.toContain("QueueTaskDefault");
+    expect(grantsOf(template, "Watchdog")["sqs:SendMessage"]).not.toContain("QueueTask");
+    expect(grantsOf(template, "Watchdog")["s3:GetObject"]).toBeUndefined();
+  });
+});
+
+describe("the watchdog", () => {
+  it("is called every minute, without a repeat of a call that failed", () => {
+    plain.hasResourceProperties("AWS::Scheduler::Schedule", {
+      ScheduleExpression: "rate(1 minute)",
+      Target: Match.objectLike({ RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } }),
+    });
+  });
+});
+
+describe("alarms", () => {
+  it("watch both dead-letter queues, dropped recursions, held force-fails and a silent watchdog", () => {
+    const alarms = Object.values(all(plain, "AWS::CloudWatch::Alarm")).map(
+      ({ Properties }) => Properties["MetricName"],
+    );
+    expect(alarms.sort()).toEqual([
+      "ApproximateNumberOfMessagesVisible",
+      "ApproximateNumberOfMessagesVisible",
+      "Invocations",
+      "RecursiveInvocationsDropped",
+      "RecursiveInvocationsDropped",
+      "RecursiveInvocationsDropped",
+      "force-fails-held",
+    ]);
+  });
+});
+
+describe("an installation", () => {
+  it("refuses at synthesis what AWS would refuse", () => {
+    expect(() => synthesized({ prefix: "under_score" })).toThrow("letters, digits and hyphens");
+    expect(() => synthesized({ prefix: "x".repeat(40) })).toThrow("1 to 39");
+    expect(() => synthesized({ groups: {} })).toThrow("a worker group");
+    expect(() => synthesized({ tiers: ["bulk"] })).toThrow("standard");
+  });
+});
