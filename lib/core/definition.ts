@@ -65,7 +65,11 @@ interface NodeCommon {
   readonly when?: Expr;
   /** `"continue"`: a failure does not fail the run; dependents see an outcome `{ ok, value } | { ok, error }`. */
   readonly onFailure?: "continue";
-  /** Set on the hidden nodes at the end: the name of the node that this one undoes. */
+  /**
+   * Set on the hidden nodes at the end: the name of the node that this one undoes. Its own references to that node yield the plain
+   * output, whatever `onFailure` makes of it for others; of a map the list of the outputs of the items that succeeded, whatever
+   * `tolerate` says, and also if the map failed.
+   */
   readonly compensates?: string;
 }
 

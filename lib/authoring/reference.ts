@@ -1,0 +1,73 @@
+import type { Expr } from "../core/definition.ts";
+import { Fault } from "../core/faults.ts";
+import type { Build, Scope } from "./build.ts";
+import { type Misuse, misuses } from "./misuse.ts";
+import type { Ref } from "./ref.ts";
+
+/** What is behind a reference that a workflow function holds. */
+export interface Reference {
+  readonly build: Build;
+  /** Where it may be used: the whole workflow, or the function of one map or compensation. */
+  readonly scope: Scope;
+  readonly expr: Expr;
+  /** How the author would write it: `charge.receiptId`. */
+  readonly label: string;
+  readonly place: string | undefined;
+  /** Whether it ended up in a node, a condition or the result. One that does not was taken for a value. */
+  isUsed: boolean;
+}
+
+const registryKey = Symbol.for("tickwright.references");
+const shared = globalThis as { [registryKey]?: WeakMap<object, Reference> };
+/** Shared by all copies of the package in a process, so that the references of one are known to the others. */
+const references: WeakMap<object, Reference> = shared[registryKey] ?? new WeakMap();
+shared[registryKey] = references;
+
+/** What is behind a value, if it is a reference. */
+export function referenceOf(value: unknown): Reference | undefined {
+  return typeof value === "function" ? references.get(value) : undefined;
+}
+
+/** The proxy for a reference. Reading a property gives the reference to that property; all else is a fault with its mend. */
+export function createRef<T>(reference: Reference): Ref<T> {
+  const misused = (misuse: Misuse): never => {
+    reference.isUsed = true;
+    const message = `${reference.label} is a reference, not a value, and ${misuses[misuse]}`;
+    reference.build.fault(message);
+    throw new Fault("bad-definition", message);
+  };
+  const ref = new Proxy(() => {}, {
+    get: (_, key) =>
+      typeof key === "string" ? readField(reference, key, misused) : readSymbol(reference, key, misused),
+    apply: () => misused("call"),
+    construct: () => misused("call"),
+    ownKeys: () => misused("spread"),
+    getOwnPropertyDescriptor: () => misused("spread"),
+    has: () => misused("has"),
+    set: () => misused("change"),
+    deleteProperty: () => misused("change"),
+    defineProperty: () => misused("change"),
+  });
+  references.set(ref, reference);
+  return ref as unknown as Ref<T>;
+}
+
+function readField(reference: Reference, name: string, misused: (misuse: Misuse) => never): unknown {
+  if (name === "then") return misused("await");
+  if (name === "toJSON") return misused("json");
+  reference.isUsed = true;
+  return reference.build.refer(fieldOf(reference.expr, name), `${reference.label}.${name}`, reference.scope);
+}
+
+function fieldOf(expr: Expr, name: string): Expr {
+  const { $: hole } = expr as { readonly $: readonly Expr[] };
+  return hole[0] === "ref" ? { $: [...hole, name] } : { $: ["at", expr, name] };
+}
+
+function readSymbol(reference: Reference, key: symbol, misused: (misuse: Misuse) => never): unknown {
+  if (key === Symbol.toPrimitive) return (hint: string) => misused(hint === "number" ? "number" : "text");
+  if (key === Symbol.iterator || key === Symbol.asyncIterator) return misused("iterate");
+  if (key !== Symbol.for("nodejs.util.inspect.custom")) return undefined;
+  reference.isUsed = true;
+  return () => `Ref(${reference.label})`;
+}

@@ -1,0 +1,61 @@
+import { Fault } from "../core/faults.ts";
+import type { Handler, RegisteredWorkflow, Registry } from "../core/registry.ts";
+import { createHandler } from "./handler.ts";
+import { inside } from "./inside.ts";
+import { parseJson } from "./parse.ts";
+import type { Step } from "./step.ts";
+import type { Workflow } from "./workflow.ts";
+
+/** A workflow of any types. */
+export type AnyWorkflow = Workflow<never, unknown>;
+
+/**
+ * Everything that a process can run: these workflows, their children, and the steps of all of them. Throws a `Fault`
+ * `bad-definition` that lists every name that stands for two different things.
+ */
+export function createRegistry(workflows: readonly AnyWorkflow[]): Registry {
+  const clashes = new Set<string>();
+  const byName = new Map<string, AnyWorkflow>();
+  const steps = new Map<string, Step<never, unknown>>();
+  const add = (workflow: AnyWorkflow) => {
+    const known = byName.get(workflow.name);
+    if (known === workflow) return;
+    if (known && known.hash !== workflow.hash) clashes.add(`two workflows are called "${workflow.name}": rename one`);
+    byName.set(workflow.name, workflow);
+    for (const step of workflow[inside].steps) {
+      const { handler } = step[inside].body;
+      const other = steps.get(handler) ?? step;
+      if (other !== step) clashes.add(`two steps are "${handler}": rename one, or raise its version`);
+      steps.set(handler, step);
+    }
+    for (const child of workflow[inside].children) add(child);
+  };
+  for (const workflow of workflows) add(workflow);
+  if (clashes.size > 0) throw new Fault("bad-definition", [...clashes].join("; "));
+
+  const registered = [...byName.values()].map(register);
+  const byHash = new Map(registered.map((workflow) => [workflow.hash, workflow]));
+  const names = new Map(registered.map((workflow) => [workflow.name, workflow]));
+  const handlers = new Map<string, Handler>([...steps].map(([ref, step]) => [ref, createHandler(step)]));
+  return {
+    workflow: (name) => names.get(name),
+    byHash: (hash) => byHash.get(hash),
+    handler: (ref) => handlers.get(ref),
+  };
+}
+
+function register({ name, definition, hash, [inside]: { input, signals } }: AnyWorkflow): RegisteredWorkflow {
+  const known = new Map(signals.map((signal) => [signal.name, signal[inside].schema]));
+  return {
+    name,
+    definition,
+    hash,
+    parseInput: (raw) => parseJson(input, raw, "input", "bad-input"),
+    async parseSignal(signal, raw) {
+      const schema = known.get(signal);
+      if (schema) return parseJson(schema, raw, "payload", "bad-input");
+      const names = known.size > 0 ? `it waits for ${[...known.keys()].join(", ")}` : "it waits for none";
+      throw new Fault("bad-input", `workflow "${name}" has no signal "${signal}": ${names}`);
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { RetryPolicy, StepBody } from "../core/definition.ts";
+import { Fault } from "../core/faults.ts";
+import type { StepContext } from "../core/registry.ts";
+import type { Callable } from "./callable.ts";
+import { type Duration, durationMend, durationMs } from "./duration.ts";
+import { inside } from "./inside.ts";
+import type { Kept, MustBeJson, Schema, Sent } from "./schema.ts";
+
+/** How a failed attempt is tried again. What is left out comes from {@link defaultRetry}. */
+export interface Retry {
+  /** How often the step may be tried, the first time included. */
+  readonly attempts?: number;
+  /** Pause before the second attempt. */
+  readonly firstDelay?: Duration;
+  readonly longestDelay?: Duration;
+  /** Each pause is the last one times this. */
+  readonly factor?: number;
+  /** The share (0 to 1) of a pause that is left to chance, so that many runs do not try again at once. */
+  readonly jitter?: number;
+}
+
+/** Five attempts, after pauses of up to 1, 2, 4 and 8 seconds. */
+export const defaultRetry: RetryPolicy = {
+  attempts: 5,
+  firstDelayMs: 1000,
+  longestDelayMs: 300_000,
+  factor: 2,
+  jitter: 1,
+};
+
+/** One attempt may take this long, unless the step says otherwise. */
+export const defaultTimeoutMs = 30_000;
+
+/** What a step needs beside its handler. */
+export type StepConfig<I extends Schema, O extends Schema> = {
+  /** Checks what the workflow sends; the handler gets the kept side, which need not be JSON (a `Date`, say). */
+  readonly input: I & MustBeJson<Sent<I>, "input">;
+  /** Checks what the handler returns; the kept side is stored. Without it the step returns nothing, and its output is `null`. */
+  readonly output?: O & MustBeJson<Kept<O>, "output">;
+  /** Longest duration of one attempt; 30 seconds unless given. */
+  readonly timeout?: Duration;
+  /** Fails the node if no worker took the task for so long. Off unless given: a backlog is no reason to fail. */
+  readonly startWithin?: Duration;
+  /** Set it if the handler calls `ctx.heartbeat()`: the longest pause between two calls. A dead worker is then noticed sooner. */
+  readonly heartbeat?: Duration;
+  /**
+   * Part of the handler's address `name@version`, `"1"` unless given. Runs in flight keep calling the version they began with:
+   * raise it, and keep the old step registered, when a new handler cannot serve them.
+   */
+  readonly version?: string;
+  /** The worker group: a function with its own role, memory, time-out and queue. `"default"` unless given. */
+  readonly group?: string;
+} & (Once | Again) &
+  (Inline | Queued);
+
+type Once = {
+  /** Never tried again, not even after a crash: for effects that no idempotency key protects. */
+  readonly once: true;
+  readonly retry?: never;
+};
+type Again = { readonly once?: false; readonly retry?: Retry };
+type Inline = {
+  /** Runs in the worker that ended the step before it: no queue hop, one write. For short steps. */
+  readonly inline: true;
+  /** Running it twice does no harm, so it may share a write with inline neighbours. */
+  readonly repeatable?: boolean;
+};
+type Queued = { readonly inline?: false; readonly repeatable?: never };
+
+/** The output schema of a step that returns nothing. */
+export type Nothing = StandardSchemaV1<void, null>;
+
+/**
+ * A handler: gets the kept side of the input, returns the sent side of the output. (Conditional on purpose: literals in results
+ * keep their types without `as const`.)
+ */
+export type StepHandler<I extends Schema, O extends Schema> = O extends Schema
+  ? (input: Kept<I>, context: StepContext) => Sent<O> | Promise<Sent<O>>
+  : never;
+
+/** A step as the rest of the package sees it. */
+export interface StepInside {
+  readonly input: Schema;
+  readonly output: Schema | undefined;
+  readonly handler: (input: unknown, context: StepContext) => unknown;
+  /** The node's part that does not depend on where the step is used. */
+  readonly body: Omit<StepBody, "input">;
+}
+
+/** Work that a worker does, under a name and a policy. Use it in any number of workflows. */
+export interface Step<in In, out Out> extends Callable<In, Out, "step"> {
+  readonly version: string;
+  readonly [inside]: StepInside;
+}
+
+/**
+ * Defines a step. The handler may run more than once, as anything may that survives crashes: hand `context.idempotencyKey` to
+ * services that deduplicate, or say `once`. Throws a `Fault` `bad-definition` that lists all that is wrong with the options.
+ */
+export function step<I extends Schema, O extends Schema = Nothing>(
+  name: string,
+  config: StepConfig<I, O>,
+  handler: StepHandler<I, O>,
+): Step<Sent<I>, Kept<O>> {
+  const { version = "1", group = "default", input, output } = config;
+  const mends: string[] = [];
+  if (typeof handler !== "function") mends.push("handler: pass a function as the third argument");
+  if (input?.["~standard"] === undefined) mends.push("input: pass a schema of valibot, zod, arktype or the like");
+  if (config.once && config.retry) mends.push("once: it is never tried again, so leave retry out");
+  if (config.repeatable && !config.inline) mends.push("repeatable: only inline steps share writes, so set inline too");
+  const body = { kind: "step" as const, handler: `${name}@${version}`, group, ...policyOf(config, mends) };
+  if (mends.length > 0) throw new Fault("bad-definition", `step "${name}": ${mends.join("; ")}`);
+  return { kind: "step", name, version, [inside]: { input, output, handler: handler as StepInside["handler"], body } };
+}
+
+type Policy = StepConfig<Schema, Schema>;
+
+function policyOf(config: Policy, mends: string[]): Omit<StepBody, "input" | "kind" | "handler" | "group"> {
+  const ms = <D extends number | undefined>(name: string, duration: Duration | undefined, otherwise: D): number | D => {
+    if (duration === undefined) return otherwise;
+    const given = durationMs(duration);
+    if (given === undefined) mends.push(`${name}: ${JSON.stringify(duration)} is no duration, so ${durationMend}`);
+    return given ?? otherwise;
+  };
+  const retry: Retry = config.once ? { attempts: 1 } : (config.retry ?? {});
+  const firstDelayMs = ms("retry.firstDelay", retry.firstDelay, defaultRetry.firstDelayMs);
+  const longest = Math.max(firstDelayMs, defaultRetry.longestDelayMs);
+  const heartbeatMs = ms("heartbeat", config.heartbeat, undefined);
+  const startWithinMs = ms("startWithin", config.startWithin, undefined);
+  return {
+    retry: {
+      attempts: retry.attempts ?? defaultRetry.attempts,
+      firstDelayMs,
+      longestDelayMs: ms("retry.longestDelay", retry.longestDelay, longest),
+      factor: retry.factor ?? defaultRetry.factor,
+      jitter: retry.jitter ?? defaultRetry.jitter,
+    },
+    timeoutMs: ms("timeout", config.timeout, defaultTimeoutMs),
+    ...(heartbeatMs !== undefined && { heartbeatMs }),
+    ...(startWithinMs !== undefined && { startWithinMs }),
+    ...(config.inline && { isInline: true }),
+    ...(config.repeatable && { isRepeatable: true }),
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * What authors of workflows use: define steps and signals, join them into workflows, register those. Everything else has an
+ * entry of its own.
+ */
+export type { Arg, Input } from "./authoring/arg.ts";
+export { type Call, call } from "./authoring/call.ts";
+export type { Callable } from "./authoring/callable.ts";
+export type { Duration } from "./authoring/duration.ts";
+export { FatalError, RetryableError } from "./authoring/errors.ts";
+export type {
+  Condition,
+  Decision,
+  Flow,
+  GateOptions,
+  MapOptions,
+  NodeOptions,
+  Outcome,
+  RunOptions,
+  SignalOptions,
+  WorkOptions,
+} from "./authoring/flow.ts";
+export {
+  and,
+  at,
+  coalesce,
+  eq,
+  exists,
+  gt,
+  gte,
+  isIn,
+  lt,
+  lte,
+  must,
+  ne,
+  not,
+  or,
+  orElse,
+  size,
+  text,
+} from "./authoring/operators.ts";
+export type { Ref, RefTo } from "./authoring/ref.ts";
+export { type AnyWorkflow, createRegistry } from "./authoring/registry.ts";
+export { type Signal, signal } from "./authoring/signal.ts";
+export { defaultRetry, defaultTimeoutMs, type Retry, type Step, type StepConfig, step } from "./authoring/step.ts";
+export { type Workflow, workflow } from "./authoring/workflow.ts";
+export type { Definition } from "./core/definition.ts";
+export { Fault, type FaultCode, type FaultData } from "./core/faults.ts";
+export type { Json } from "./core/json.ts";
+export type { Handler, RegisteredWorkflow, Registry, StepContext } from "./core/registry.ts";
+export { type DefinitionFault, validate } from "./core/validate.ts";
