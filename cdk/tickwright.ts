@@ -1,6 +1,7 @@
 import { Duration, type RemovalPolicy } from "aws-cdk-lib";
 import type { Alarm, IAlarmAction } from "aws-cdk-lib/aws-cloudwatch";
 import type { TableV2 } from "aws-cdk-lib/aws-dynamodb";
+import type { CfnFunction } from "aws-cdk-lib/aws-lambda";
 import type { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
@@ -19,6 +20,7 @@ import {
   wakeQueue,
   watchQueue,
 } from "../lib/core/queue-names.ts";
+import { digest } from "../lib/digest.ts";
 import { createAlarms } from "./alarms.ts";
 import { attach, createFunction, entryOf, type FunctionOptions } from "./functions.ts";
 import { grantPayloads, grantRecords, grantSearch, grantSending } from "./grants.ts";
@@ -98,6 +100,7 @@ export class Tickwright extends Construct {
         return [group, build(name, workerOf(group), "worker", options, `Runs the steps of group ${group}.`)];
       }),
     );
+    for (const fn of this.functions()) fn.addEnvironment(envNames.build, buildOf(this.functions()));
     this.connect(plan);
     this.grant(Object.keys(groups), tiers);
     new Schedule(this, "WatchdogSchedule", {
@@ -164,4 +167,10 @@ export class Tickwright extends Construct {
     grantSearch(this.watchdog, this.table);
     grantSending(this.watchdog, this.queues, [watchQueue, ...wakes, deadQueue]);
   }
+}
+
+/** One name for the code of all functions, from the hashes of their bundles: a change of one makes it another build. */
+function buildOf(functions: readonly NodejsFunction[]): string {
+  const keys = functions.map((fn) => ((fn.node.defaultChild as CfnFunction).code as CfnFunction.CodeProperty).s3Key);
+  return digest(keys).slice(0, 12);
 }

@@ -25,6 +25,8 @@ export const envNames = {
   group: "TICKWRIGHT_GROUP",
   /** JSON: the part of `Limits` that this installation sets otherwise. */
   limits: "TICKWRIGHT_LIMITS",
+  /** Names the deployed code, the same in all functions: strikes of another build do not count. */
+  build: "TICKWRIGHT_BUILD",
   /** CloudWatch namespace of the metrics. */
   metrics: "TICKWRIGHT_METRICS",
 } as const;

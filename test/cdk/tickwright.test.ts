@@ -176,6 +176,21 @@ describe("the functions", () => {
     plain.allResourcesProperties("AWS::Logs::LogGroup", { RetentionInDays: 30 });
   });
 
+  it("share the name of their build, which tells of their code and of nothing else", () => {
+    const buildsOf = (template: Template) =>
+      new Set(
+        Object.values(all(template, "AWS::Lambda::Function")).map(
+          ({ Properties }) =>
+            (Properties["Environment"] as unknown as { Variables: Record<string, unknown> }).Variables[envNames.build],
+        ),
+      );
+    expect(buildsOf(plain).size).toBe(1);
+    expect([...buildsOf(plain)][0]).toMatch(/^[0-9a-f]{12}$/);
+    expect(buildsOf(synthesized({ prefix: "other", tiers: ["standard", "bulk"] }))).toEqual(buildsOf(plain));
+    const changed = { coordinator: { entry: fileURLToPath(new URL("./tickwright.test.ts", import.meta.url)) } };
+    expect(buildsOf(synthesized(changed))).not.toEqual(buildsOf(plain));
+  });
+
   it("space strikes wider than the longest time-out", () => {
     const env = { Environment: { Variables: Match.objectLike({ [envNames.limits]: '{"strikeSpacingMs":960000}' }) } };
     synthesized({ groups: { slow: { timeoutS: 900 } } }).hasResourceProperties("AWS::Lambda::Function", env);
