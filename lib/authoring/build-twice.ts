@@ -34,6 +34,7 @@ export function buildTwice(name: string, body: Body): Built {
     throw refused(name, faults.length > 0 ? faults : first.faults);
   }
   const second = buildOnce(name, body, false);
+  if (second.faults.length > 0) throw refused(name, second.faults);
   const { definition, build } = first;
   const difference = differenceOf(definition, second.definition);
   if (difference) throw refused(name, [{ message: difference, place: undefined }]);

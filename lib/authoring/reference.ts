@@ -36,11 +36,16 @@ export function createRef<T>(reference: Reference): Ref<T> {
     reference.build.fault(message);
     throw new Fault("bad-definition", message);
   };
-  const ref = new Proxy(() => {}, {
-    get: (_, key) =>
-      typeof key === "string" ? readField(reference, key, misused) : readSymbol(reference, key, misused),
+  // inspection looks behind proxies, at their target
+  const target = Object.assign(() => {}, {
+    [Symbol.for("nodejs.util.inspect.custom")]: () => {
+      reference.isUsed = true;
+      return `Ref(${reference.label})`;
+    },
+  });
+  const ref = new Proxy(target, {
+    get: (_, key) => (typeof key === "string" ? readField(reference, key, misused) : readSymbol(key, misused)),
     apply: () => misused("call"),
-    construct: () => misused("call"),
     ownKeys: () => misused("spread"),
     getOwnPropertyDescriptor: () => misused("spread"),
     has: () => misused("has"),
@@ -64,10 +69,7 @@ function fieldOf(expr: Expr, name: string): Expr {
   return hole[0] === "ref" ? { $: [...hole, name] } : { $: ["at", expr, name] };
 }
 
-function readSymbol(reference: Reference, key: symbol, misused: (misuse: Misuse) => never): unknown {
+function readSymbol(key: symbol, misused: (misuse: Misuse) => never): unknown {
   if (key === Symbol.toPrimitive) return (hint: string) => misused(hint === "number" ? "number" : "text");
-  if (key === Symbol.iterator || key === Symbol.asyncIterator) return misused("iterate");
-  if (key !== Symbol.for("nodejs.util.inspect.custom")) return undefined;
-  reference.isUsed = true;
-  return () => `Ref(${reference.label})`;
+  return key === Symbol.iterator || key === Symbol.asyncIterator ? misused("iterate") : undefined;
 }
