@@ -75,6 +75,8 @@ function callOfItem(build: Build, body: unknown) {
 function addSignal(build: Build, signal: unknown, options: Given): Ref<unknown> {
   const known = signal as Signal<never, unknown> | undefined;
   if (referenceOf(signal) || known?.kind !== "signal") return misfit(build, "flow.signal", "signal");
+  const namesake = [...build.signals].find((other) => other !== known && other.name === known.name);
+  if (namesake) build.fault(`two signals are called "${known.name}": rename one, or use the same twice`);
   build.use(known);
   const name = nameOf(build, options, known.name);
   const { timeout, onTimeout } = options;
