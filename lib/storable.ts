@@ -47,11 +47,12 @@ function assertDisjoint(paths: readonly Path[]): void {
   }
 }
 
-/** Lacking on the wire: `undefined`, `null`, NaN, numbers that a double cannot hold exactly. */
+/** Lacking on the wire: `undefined`, `null`, NaN, numbers that a double cannot hold exactly, and those nearer to zero than 1e-130. */
 function assertStorable(value: unknown, where: string): void {
   if (typeof value === "string" || typeof value === "boolean" || value instanceof Uint8Array) return;
   if (typeof value === "number") {
-    if (Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return;
+    const magnitude = Math.abs(value);
+    if (magnitude <= Number.MAX_SAFE_INTEGER && (magnitude >= 1e-130 || magnitude === 0)) return;
     throw new Fault("refused", `${where}: the number ${value} cannot be stored.`);
   }
   if (typeof value !== "object" || value === null) throw new Fault("refused", `${where}: ${value} cannot be stored.`);

@@ -18,7 +18,7 @@ export type StoreCall =
 export interface MemoryStoreOptions {
   readonly hooks?: Hooks<StoreCall>;
   /** Told of every change at the instant at which it is made: where checkers of invariants stand. */
-  readonly onApplied?: (write: Write, before: Fields | undefined, now: Fields | undefined) => void;
+  readonly onApplied?: Change;
   /** Whether an eventually consistent read of a record meets its previous version. Never, unless given. */
   readonly isStale?: (key: Key) => boolean;
   /** How much later a change shows in the indexes, by `nowMs`. */
@@ -33,7 +33,12 @@ export interface MemoryStore extends RunStore {
   peek(key: Key): Fields | undefined;
   /** Every record, by key. */
   snapshot(): readonly (Fields & Key)[];
+  /** From now on, tells of every change at the instant at which it is made. */
+  watch(listener: Change): void;
 }
+
+/** A change: what was asked, what was there, and what is there now. */
+export type Change = (write: Write, before: Fields | undefined, now: Fields | undefined) => void;
 
 type Stored = { readonly key: Key; readonly fields: Fields | undefined; readonly previous: Fields | undefined };
 
@@ -43,6 +48,7 @@ type Stored = { readonly key: Key; readonly fields: Fields | undefined; readonly
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const records = new Map<string, Stored>();
+  const listeners: Change[] = options.onApplied ? [options.onApplied] : [];
   const nowMs = options.nowMs ?? (() => 0);
   const lagMs = options.indexLagMs ?? (() => 0);
   const indexes = {
@@ -56,7 +62,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     records.set(idOf(key), { key, fields, previous: before });
     indexes.due.update(key, fields);
     indexes.runs.update(key, fields);
-    options.onApplied?.(write, before, fields);
+    for (const listener of listeners) listener(write, before, fields);
   }
 
   function apply(write: Write, isAll: boolean, isClear: boolean): Written {
@@ -133,6 +139,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
       return around({ op: "find", index, partition: query.partition }, () => indexes[index].find(query));
     },
     peek: (key) => readOne(key, true),
+    watch: (listener) => void listeners.push(listener),
     snapshot: () =>
       sorted(records.values()).flatMap(({ key, fields }) => (fields ? [{ ...cloneValue(fields), ...key }] : [])),
   };

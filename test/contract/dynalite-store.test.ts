@@ -1,4 +1,4 @@
 import { openDynamodb } from "./servers.ts";
 import { storeContract } from "./store.contract.ts";
 
-storeContract("DynamoDB (dynalite)", openDynamodb);
+storeContract("DynamoDB (dynalite)", () => openDynamodb());

@@ -4,18 +4,24 @@ import { createDynamodbStore } from "../../lib/aws/dynamodb-store.ts";
 import { processClock as clock, processRandom as random } from "../../lib/aws/process.ts";
 import { createQueues, type QueueSettings } from "../../lib/aws/queues.ts";
 import { createTable } from "../../lib/aws/table.ts";
-import { startDynamodbServer } from "../../lib/local/dynamodb-server.ts";
+import { type DynamodbRequest, startDynamodbServer } from "../../lib/local/dynamodb-server.ts";
 import { credentials, region } from "../../lib/local/endpoint.ts";
 import { startSqsServer } from "../../lib/local/sqs-server.ts";
 
 const quiet = { port: 0, folder: undefined, onRequest: () => undefined } as const;
 
-/** A DynamoDB server of its own, with an empty table and a store on it. */
-export async function openDynamodb() {
-  const server = await startDynamodbServer(quiet);
+/** A DynamoDB server of its own, with an empty table and a store on it. With `onRequest`, every request is metered. */
+export async function openDynamodb(onRequest?: (request: DynamodbRequest) => void) {
+  const server = await startDynamodbServer({ ...quiet, ...(onRequest && { onRequest }) });
   const client = createDynamodbClient({ endpoint: server.url, region, credentials });
   await createTable(client, "tickwright");
-  const store = createDynamodbStore({ client, tableName: "tickwright", clock, random });
+  const store = createDynamodbStore({
+    client,
+    tableName: "tickwright",
+    clock,
+    random,
+    isMetered: onRequest !== undefined,
+  });
   const close = async () => {
     client.destroy();
     await server.stop();
