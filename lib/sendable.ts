@@ -5,7 +5,7 @@ import type { Message } from "./ports.ts";
  * SQS takes 1 MiB for one message, names, types and values of its attributes counted.
  * Source: Amazon SQS Developer Guide, "Amazon SQS message quotas".
  */
-export const messageBytesMax = 1024 * 1024;
+const messageBytesMax = 1024 * 1024;
 
 /** Bytes of a message that count. */
 export function messageBytes(message: Message): number {

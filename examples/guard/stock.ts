@@ -22,7 +22,7 @@ export const stockKey = (article: string) => ({ pk: `article#${article}`, sk: "s
 export const guardAttributes = { version: "rev", tokens: "revBy" } as const;
 
 /** Pure: what reserving comes to. The same stock back means that nothing is to be done, or nothing can be. */
-export function withReservation(stock: Stock, order: string, pieces: number): Stock {
+function withReservation(stock: Stock, order: string, pieces: number): Stock {
   if (order in stock.reserved || available(stock) < pieces) return stock;
   return { ...stock, reserved: { ...stock.reserved, [order]: pieces } };
 }
