@@ -68,8 +68,8 @@ export interface Mail {
 export interface Held {
   readonly token: string;
   readonly group: string;
-  /** May take another inline step: enough time is left, and the run was not told to stop. */
-  readonly canHold: boolean;
+  /** When its function ends: it takes only inline steps that may use their whole time-out until then. */
+  readonly untilMs: number;
   /** Take the dispatched inline attempt that a task names. */
   readonly claim?: { readonly node: number; readonly index: number; readonly attempt: number };
   /** Results of the attempts that this holder's token stands for. */

@@ -37,7 +37,7 @@ export type Body = Pick<
 const endings = [undefined, "failed", "cancelled"] as const;
 
 /** Packs the body: numbers as varints, instants as offsets from the run's creation, positions as differences. */
-export function writeBody(out: ByteWriter, run: Run): void {
+export function writeBody(out: ByteWriter, run: Body & Pick<Run, "createdAtMs">): void {
   out.byte(
     (run.isPaused ? 1 : 0) |
       (run.isParked ? 2 : 0) |
@@ -85,7 +85,7 @@ export function readBody(input: ByteReader, createdAtMs: number): Body {
 }
 
 /** An active node: at most 18 bytes with an index or a token and instants within 49 days. */
-function writeActive(out: ByteWriter, run: Run): void {
+function writeActive(out: ByteWriter, run: Pick<Run, "active" | "createdAtMs">): void {
   out.uint(run.active.length);
   let last = 0;
   for (const entry of run.active) {

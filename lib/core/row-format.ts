@@ -22,7 +22,7 @@ export const rowAttributes = {
   hasParent: "w",
   /** Definition hash and input hash, 16 bytes each. */
   hashes: "h",
-  /** The last four commit ids, 8 bytes each, newest last. */
+  /** The last four commit ids, 8 bytes each, newest first. */
   commitIds: "c",
   checksum: "k",
   /** Two bits a node. */

@@ -1,6 +1,6 @@
 import type { MapNode } from "../definition.ts";
 import { type Draft, dropFrame, frameOf, hasRoom, putFrame, stateOf, transition } from "../draft.ts";
-import { mapFacts, pagesOf, factValueOf } from "../facts.ts";
+import { factValueOf, mapFacts, pagesOf } from "../facts.ts";
 import { Fault, type FaultData } from "../faults.ts";
 import { fixed } from "../limits.ts";
 import type { ProgramNode } from "../program.ts";

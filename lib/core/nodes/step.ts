@@ -56,14 +56,10 @@ function heldBy(draft: Draft, body: StepBody, entry: Active): Active {
 /** A holder takes one inline attempt at a time, of its own group, that may start now, while the run is not paused. */
 function mayHold(draft: Draft, node: ProgramNode, entry: Active): boolean {
   const { held } = draft.inputs;
-  if (
-    !held?.canHold ||
-    draft.run.isPaused ||
-    !isInline(node.def) ||
-    node.def.group !== held.group ||
-    entry.sinceMs > draft.nowMs
-  )
-    return false;
+  if (!held || draft.run.isPaused || entry.sinceMs > draft.nowMs) return false;
+  if (!isInline(node.def) || node.def.group !== held.group) return false;
+  const isClaim = held.claim !== undefined && isSame(held.claim, entry);
+  if (!isClaim && draft.nowMs + node.def.timeoutMs > held.untilMs) return false;
   return !draft.active.some((each) => each.state === "held" && each.token === held.token);
 }
 

@@ -1,0 +1,215 @@
+import { factsOf, outputOf } from "../core/facts.ts";
+import { Fault } from "../core/faults.ts";
+import type { Facts, Outcome } from "../core/inputs.ts";
+import type { Json } from "../core/json.ts";
+import { attemptName, partitionOf, sk } from "../core/keys.ts";
+import { childBodyOf, nodeAt, type Program } from "../core/program.ts";
+import { type Active, isLive, type Run, type Tier } from "../core/run.ts";
+import { digest } from "../digest.ts";
+import { command } from "./commands.ts";
+import { programFor } from "./definitions.ts";
+import type { Engine } from "./engine.ts";
+import { writeItems } from "./items.ts";
+import { loadRun } from "./load.ts";
+import { send, wakeUp } from "./messages.ts";
+import { storeOutput } from "./output.ts";
+import { endUnclaimed } from "./records/attempt.ts";
+import { readerOf, readRunOutput, resolveInput } from "./resolve.ts";
+import { createRun } from "./start.ts";
+
+/** Where a child's end is written: its parent, as the child's input record holds it. */
+export interface ParentLink {
+  readonly runId: string;
+  readonly runUid: string;
+  readonly node: number;
+  readonly index: number;
+  readonly attempt: number;
+  readonly definitionHash: string;
+  readonly deadlineAtMs: number;
+  readonly tier: Tier;
+}
+
+/** A child's run id is derived: starting it twice starts it once, and it fits whatever its parent's is called. */
+export function childRunId(parent: Pick<Run, "runUid">, entry: Pick<Active, "node" | "index" | "attempt">): string {
+  return `child-${digest(`${parent.runUid}/${attemptName(entry.node, entry.index, entry.attempt)}`)}`;
+}
+
+/** Starts the child of an entry, or finds that it was started; one that has ended already tells its parent again. */
+export async function startChild(engine: Engine, parent: Run, program: Program, entry: Active): Promise<void> {
+  const node = nodeAt(program, entry.node);
+  const body = childBodyOf(node.def);
+  if (!body) throw new RangeError(`${node.def.name} starts no child`);
+  const input = await resolveInput(readerOf(engine, parent, program), node, body.input, entry.index);
+  if (!input.ok) return await tellFailure(engine, parent, entry, { kind: "failed", fault: input.fault });
+  const child = engine.registry.byHash(body.definition);
+  const childProgram = await programFor(engine, body.definition);
+  let kept: Json;
+  try {
+    kept = child ? await child.parseInput(input.value) : (input.value ?? null);
+  } catch (error) {
+    if (Fault.is(error, "bad-input"))
+      return await tellFailure(engine, parent, entry, {
+        kind: "failed",
+        fault: { code: "child-failed", message: error.message },
+      });
+    throw error;
+  }
+  const created = await createRun(engine, {
+    program: childProgram,
+    tenant: parent.tenant,
+    runId: childRunId(parent, entry),
+    input: kept,
+    inputHash: digest(input.value ?? null),
+    tier: parent.tier,
+    deadlineAtMs: parent.deadlineAtMs,
+    depth: parent.depth + 1,
+    parent: { ...linkTo(parent), node: entry.node, index: entry.index, attempt: entry.attempt },
+    actor: `parent:${parent.runId}`,
+  });
+  if (created.kind === "exists" && !isLive(created.run)) await notifyParent(engine, created.run, childProgram);
+}
+
+const linkTo = (parent: Run) => ({
+  runId: parent.runId,
+  runUid: parent.runUid,
+  definitionHash: parent.definitionHash,
+  deadlineAtMs: parent.deadlineAtMs,
+  tier: parent.tier,
+});
+
+/** Cancels the child of an entry. One that does not exist yet is created cancelled, or a slow starter would still create it. */
+export async function cancelChild(engine: Engine, parent: Run, entry: Active): Promise<void> {
+  const runId = childRunId(parent, entry);
+  try {
+    await command(
+      engine,
+      { tenant: parent.tenant, runId },
+      {
+        kind: "cancel",
+        by: `parent:${parent.runId}`,
+        reason: "the parent no longer wants it",
+        id: `parent-${entry.sends}`,
+      },
+    );
+  } catch (error) {
+    if (Fault.is(error, "run-ended")) return;
+    if (!Fault.is(error, "run-not-found")) throw error;
+    await createTombstone(engine, parent, entry, runId);
+  }
+}
+
+async function createTombstone(engine: Engine, parent: Run, entry: Active, runId: string): Promise<void> {
+  const program = await programFor(engine, parent.definitionHash);
+  const body = childBodyOf(nodeAt(program, entry.node).def);
+  if (!body) throw new RangeError(`node ${entry.node} starts no child`);
+  const created = await createRun(engine, {
+    program: await programFor(engine, body.definition),
+    tenant: parent.tenant,
+    runId,
+    input: null,
+    inputHash: digest(null),
+    tier: parent.tier,
+    deadlineAtMs: parent.deadlineAtMs,
+    depth: parent.depth + 1,
+    isTombstone: true,
+    actor: `parent:${parent.runId}`,
+  });
+  if (created.kind === "exists" && isLive(created.run)) return await cancelChild(engine, parent, entry);
+  await tellFailure(engine, parent, entry, { kind: "cancelled" });
+}
+
+/** Writes how a child ended into its parent's partition, its output copied, and wakes the parent. */
+export async function notifyParent(engine: Engine, child: Run, program: Program): Promise<void> {
+  const link = await readParent(engine, child);
+  if (!link) return;
+  const parent = { tenant: child.tenant, ...link };
+  const ended = await endOf(engine, child, program, parent);
+  const write = endUnclaimed(parent, link, {
+    outcome: ended.outcome,
+    output: ended.output,
+    by: engine.random.token(),
+    startedAtMs: child.createdAtMs,
+    nowMs: child.endedAtMs ?? engine.clock.nowMs(),
+    retentionMs: engine.limits.retentionMs,
+  });
+  const written = await engine.store.write(write);
+  if (written.kind === "unclear")
+    throw new Fault("unavailable", `the parent's record may not have been written: ${written.fault.message}`);
+  await send(engine, [
+    wakeUp(
+      { ...parent, transitionSeq: child.transitionSeq },
+      { hints: [attemptName(link.node, link.index, link.attempt)] },
+    ),
+  ]);
+}
+
+async function endOf(
+  engine: Engine,
+  child: Run,
+  program: Program,
+  parent: ParentLink & { readonly tenant: string },
+): Promise<{ outcome: Outcome; output?: Awaited<ReturnType<typeof storeOutput>> }> {
+  if (child.phase !== "succeeded") {
+    const message = `child run ${child.runId} ${child.phase}${child.reason ? `: ${child.reason.message}` : ""}`;
+    return { outcome: { kind: "failed", fault: { code: "child-failed", message } } };
+  }
+  const value = await readRunOutput(readerOf(engine, child, program));
+  if (!value.ok) return { outcome: { kind: "failed", fault: value.fault } };
+  const token = child.runUid;
+  const parentProgram = await programFor(engine, parent.definitionHash);
+  const output = await storeOutput(engine, parent, parent, token, value.value);
+  return {
+    outcome: { kind: "ok", facts: await factsForNode(engine, parent, parentProgram, parent.node, value.value, token) },
+    output,
+  };
+}
+
+/** Facts of a node's output that control flow needs, its lists written down in pages. Items of a map have none. */
+export async function factsForNode(
+  engine: Engine,
+  run: Pick<Run, "tenant" | "runId" | "runUid" | "deadlineAtMs">,
+  program: Program,
+  position: number,
+  value: Json | undefined,
+  token: string,
+): Promise<Facts> {
+  const { def } = nodeAt(program, position);
+  if (def.kind === "map") return new Map();
+  const output = outputOf(def, value);
+  return new Map([
+    ...factsOf(program, position, output),
+    ...(await writeItems(engine, run, program, position, output, token)),
+  ]);
+}
+
+async function tellFailure(engine: Engine, parent: Run, entry: Active, outcome: Outcome): Promise<void> {
+  const write = endUnclaimed(parent, entry, {
+    outcome,
+    by: engine.random.token(),
+    nowMs: engine.clock.nowMs(),
+    retentionMs: engine.limits.retentionMs,
+  });
+  const written = await engine.store.write(write);
+  if (written.kind === "unclear")
+    throw new Fault("unavailable", `the child's end may not have been written: ${written.fault.message}`);
+  await send(engine, [wakeUp(parent, { hints: [attemptName(entry.node, entry.index, entry.attempt)] })]);
+}
+
+async function readParent(engine: Engine, child: Run): Promise<ParentLink | undefined> {
+  if (!child.hasParent) return undefined;
+  const [record] = await engine.store.read(
+    [{ pk: partitionOf(child.tenant, child.runId), sk: sk.input(child.runUid) }],
+    { isConsistent: true },
+  );
+  const text = record?.["parent"];
+  if (typeof text !== "string")
+    throw new Fault("bad-row", `run ${child.runId} has a parent, and its input record does not name it`);
+  return JSON.parse(text) as ParentLink;
+}
+
+/** For a caller that has only the address: the run, its program and its output. */
+export async function readResult(engine: Engine, ref: { readonly tenant: string; readonly runId: string }) {
+  const { run, program } = await loadRun(engine, ref);
+  const output = run.phase === "succeeded" ? await readRunOutput(readerOf(engine, run, program)) : undefined;
+  return { run, program, output };
+}

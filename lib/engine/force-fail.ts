@@ -1,0 +1,182 @@
+import { ByteWriter, hexToBytes } from "../core/bytes.ts";
+import { reasonOf } from "../core/draft.ts";
+import type { FaultCode } from "../core/faults.ts";
+import { duePartition, partitionOf, sk } from "../core/keys.ts";
+import { owed } from "../core/owed.ts";
+import { writeBody } from "../core/row-body.ts";
+import { rowAttributes as a, checksumOf, decodeRun, dueFields } from "../core/row-format.ts";
+import type { Run } from "../core/run.ts";
+import { withToken } from "../guard/mine.ts";
+import type { Edit, Fields, Write } from "../ports.ts";
+import { endedMinimally, storedCommitIds } from "./commit.ts";
+import { programFor } from "./definitions.ts";
+import type { Engine } from "./engine.ts";
+import type { Snapshot } from "./load.ts";
+import { perform } from "./perform.ts";
+import { commitState } from "./records/state.ts";
+import { settle } from "./tidy.ts";
+
+/**
+ * Ends a run that cannot move, with a reason, on the version that was seen: whoever moved it meanwhile saved it. Works on a row
+ * that nobody can decode. At most `forceFailsMax` a minute over all runs: many at once are a deploy's fault, not theirs.
+ */
+export async function forceFail(
+  engine: Engine,
+  seen: Snapshot,
+  code: FaultCode,
+  why: string,
+): Promise<"ended" | "moved" | "held"> {
+  if (!(await isAllowed(engine))) {
+    engine.metrics.count("force-fails-held");
+    engine.log.write("error", "force-fail.held", {
+      runId: seen.owner.runId,
+      reason: why,
+      next: "too many in a minute: look at the last deploy",
+    });
+    return "held";
+  }
+  const run = tryDecode(seen);
+  const nowMs = engine.clock.nowMs();
+  const reason = reasonOf({ code, message: run ? `${why}; ${waitingFor(run)}` : why });
+  const commitId = engine.random.token();
+  const write = run
+    ? endDecoded(engine, run, reason, commitId, nowMs)
+    : endUndecoded(engine, seen, `${reason.code} ${reason.message}`, commitId, nowMs);
+  const written = await engine.store.write(write, { returns: "nothing" });
+  const isMine = written.kind === "refused" && storedCommitIds(written.now).includes(commitId);
+  if (written.kind !== "applied" && !isMine) return "moved";
+  engine.metrics.count("force-fails");
+  engine.metrics.count("runs-ended", 1, { status: "failed", ...(run && { workflow: run.workflow }) });
+  engine.log.write("error", "run.force-failed", {
+    runId: seen.owner.runId,
+    tenant: seen.owner.tenant,
+    reason: reason.message,
+    code,
+  });
+  if (run) await afterwards(engine, { ...endedMinimally(run, reason, nowMs), recordVersion: run.recordVersion + 1 });
+  return "ended";
+}
+
+async function afterwards(engine: Engine, run: Run): Promise<void> {
+  const program = await programFor(engine, run.definitionHash);
+  await perform(engine, run, program, owed(run, program, engine.clock.nowMs()));
+  await settle(engine, run);
+}
+
+function tryDecode(seen: Snapshot): Run | undefined {
+  try {
+    return decodeRun({ pk: partitionOf(seen.owner.tenant, seen.owner.runId) }, seen.row);
+  } catch {
+    return undefined;
+  }
+}
+
+function waitingFor(run: Run): string {
+  const [first] = run.active;
+  return first
+    ? `it waited for node ${first.node} (${first.state}, attempt ${first.attempt}) since ${new Date(first.sinceMs).toISOString()}`
+    : "it waited for nothing";
+}
+
+function endDecoded(
+  engine: Engine,
+  run: Run,
+  reason: NonNullable<Run["reason"]>,
+  commitId: string,
+  nowMs: number,
+): Write {
+  const ended = { ...endedMinimally(run, reason, nowMs), commitIds: withToken(commitId, run.commitIds) };
+  return commitState(run, ended, engine.limits.retentionMs);
+}
+
+/** Ends a row that nobody can read: an empty body, so that from now on everybody can. */
+function endUndecoded(engine: Engine, seen: Snapshot, reason: string, commitId: string, nowMs: number): Write {
+  const { owner, row } = seen;
+  const hasParent = row[a.hasParent] !== undefined;
+  const fields: Record<string, Fields[string]> = {
+    [a.transitionSeq]: owner.seq + 1,
+    [a.status]: "failed",
+    [a.commitIds]: hexToBytes(commitId),
+    [a.body]: emptyBody(),
+    [a.reason]: reason,
+    [a.endedAtMs]: nowMs,
+    ...(hasParent
+      ? { [a.duePartition]: duePartition.live(owner.runUid), [a.dueAtMs]: nowMs }
+      : dueFields({ ...owner, due: { kind: "ended-badly", atMs: nowMs } })),
+    [a.expiresAtS]: Math.ceil((nowMs + engine.limits.retentionMs) / 1000),
+  };
+  const kept = Object.fromEntries(
+    [a.runUid, a.hashes, a.runsPartition, a.createdAtMs].flatMap((name) =>
+      row[name] === undefined ? [] : [[name, row[name]]],
+    ),
+  );
+  fields[a.checksum] = checksumOf({ ...kept, ...fields });
+  return {
+    kind: "edit",
+    key: { pk: partitionOf(owner.tenant, owner.runId), sk: sk.state },
+    edits: [
+      { kind: "add", path: [a.recordVersion], by: 1 },
+      ...Object.entries(fields).map(([name, value]): Edit => ({ kind: "set", path: [name], value })),
+      ...[a.live, a.nodes, a.tiny].map((name): Edit => ({ kind: "remove", path: [name] })),
+    ],
+    when: [
+      { kind: "equals", path: [a.recordVersion], value: owner.recordVersion },
+      { kind: "equals", path: [a.runUid], value: owner.runUid },
+      { kind: "exists", path: [a.live] },
+    ],
+  };
+}
+
+function emptyBody(): Uint8Array {
+  const out = new ByteWriter();
+  writeBody(out, {
+    phase: "failed",
+    isPaused: false,
+    isParked: false,
+    isUncompensated: true,
+    ending: undefined,
+    tier: "standard",
+    deadlineAtMs: 0,
+    createdAtMs: 0,
+    mail: { signals: 0, mask: 0, commands: 0 },
+    pages: 0,
+    attempts: 0,
+    children: 0,
+    depth: 0,
+    active: [],
+    maps: [],
+    facts: new Map(),
+  });
+  return out.done();
+}
+
+/** One atomic counter a minute, for all processes: nobody holds a lock on the right to end runs. */
+async function isAllowed(engine: Engine): Promise<boolean> {
+  const nowMs = engine.clock.nowMs();
+  const key = { pk: "#WATCH", sk: `FORCE-FAILS#${Math.floor(nowMs / 60_000)}` };
+  const counted = await engine.store.write({
+    kind: "edit",
+    key,
+    edits: [{ kind: "add", path: ["n"], by: 1 }],
+    when: [{ kind: "under", path: ["n"], value: engine.limits.forceFailsMax }],
+  });
+  if (counted.kind === "applied") return true;
+  if (counted.kind === "refused") return false;
+  const first = await engine.store.write({
+    kind: "put",
+    key,
+    fields: { n: 1, [a.expiresAtS]: Math.ceil(nowMs / 1000) + 86_400 },
+    when: [{ kind: "absent", path: ["pk"] }],
+  });
+  return first.kind === "applied" || (await isAllowedAgain(engine, key));
+}
+
+async function isAllowedAgain(engine: Engine, key: { pk: string; sk: string }): Promise<boolean> {
+  const counted = await engine.store.write({
+    kind: "edit",
+    key,
+    edits: [{ kind: "add", path: ["n"], by: 1 }],
+    when: [{ kind: "under", path: ["n"], value: engine.limits.forceFailsMax }],
+  });
+  return counted.kind === "applied";
+}

@@ -1,0 +1,50 @@
+import type { Attempt } from "../core/inputs.ts";
+import { attemptName } from "../core/keys.ts";
+import type { Owed } from "../core/owed.ts";
+import type { Program } from "../core/program.ts";
+import type { Run } from "../core/run.ts";
+import type { Message } from "../ports.ts";
+import { cancelChild, notifyParent, startChild } from "./children.ts";
+import type { Engine } from "./engine.ts";
+import { send, taskMessage, wakeUp } from "./messages.ts";
+
+/**
+ * Does what a committed state owes: sends tasks and timers, starts and cancels children, tells the parent. Everything here may
+ * be done twice. Throws a transient fault if something could not be done: the message that asked for it is handed back.
+ */
+export async function perform(
+  engine: Engine,
+  run: Run,
+  program: Program,
+  owed: readonly Owed[],
+  attempts: ReadonlyMap<string, Attempt | undefined> = new Map(),
+): Promise<void> {
+  const messages: Message[] = [];
+  for (const each of owed) {
+    switch (each.kind) {
+      case "task":
+        // a claimed attempt has its worker: a second message would only wait for its lease
+        if (!attempts.get(attemptName(each.entry.node, each.entry.index, each.entry.attempt)))
+          messages.push(taskMessage(run, each));
+        break;
+      case "timer":
+        messages.push(timerMessage(run, each));
+        break;
+      case "start-child":
+        await startChild(engine, run, program, each.entry);
+        break;
+      case "cancel-child":
+        await cancelChild(engine, run, each.entry);
+        break;
+      case "notice":
+        await notifyParent(engine, run, program);
+    }
+  }
+  await send(engine, messages);
+}
+
+function timerMessage(run: Run, owed: Extract<Owed, { kind: "timer" }>): Message {
+  const { node, index, attempt, untilMs } = owed.entry;
+  const name = attemptName(node, index, attempt);
+  return wakeUp(run, { why: "timer", hints: [name] }, owed.delayMs, `${run.runUid}:${name}:timer-${untilMs}`);
+}

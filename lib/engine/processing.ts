@@ -1,0 +1,76 @@
+import type { Envelope, Why } from "../core/envelope.ts";
+import type { Held, Inputs } from "../core/inputs.ts";
+import type { Engine, RunRef } from "./engine.ts";
+import type { Remaining } from "./received.ts";
+
+/** One processing of one run: what brought it here, and what it learns on its way. Hints add up and are never replaced. */
+export interface Processing extends RunRef {
+  readonly runUid: string | undefined;
+  readonly hints: Set<string>;
+  /** Every attempt in flight is looked at. */
+  isLoadAll: boolean;
+  /** Everything owed is performed, as nobody knows what was sent. */
+  isPerformAll: boolean;
+  readonly why: Why;
+  readonly requeues: number;
+  readonly requeuesAtSeq: number;
+  readonly firstAtMs: number | undefined;
+  /** A record that the watchdog found overdue. */
+  readonly sk: string | undefined;
+  readonly remaining: Remaining;
+}
+
+/** What a worker brings to its own tick. */
+export interface Work {
+  readonly held?: Held;
+  readonly parks: Inputs["parks"];
+}
+
+export const noWork: Work = { parks: [] };
+
+/** What a message says about how to process the run that it names. */
+export function processingOf(
+  engine: Engine,
+  envelope: Envelope,
+  receiveCount: number,
+  remaining: Remaining,
+): Processing {
+  const isRedelivered = receiveCount > 1;
+  const isWatchdog = envelope.why === "watchdog";
+  const isBare = envelope.hints.length === 0 && !envelope.task;
+  return {
+    tenant: envelope.tenant,
+    runId: envelope.runId,
+    runUid: envelope.runUid,
+    hints: new Set(envelope.hints),
+    isLoadAll:
+      isRedelivered || isWatchdog || isBare || envelope.isAll || envelope.why === "timer" || envelope.why === "unpark",
+    isPerformAll: isRedelivered || isWatchdog || envelope.isAll,
+    why: envelope.why,
+    requeues: envelope.requeues,
+    requeuesAtSeq: envelope.requeuesAtSeq,
+    firstAtMs: envelope.firstAtMs ?? engine.clock.nowMs(),
+    sk: envelope.sk,
+    remaining,
+  };
+}
+
+/** Several first-time messages for one run are one processing: their hints add up. */
+export function merged(processings: readonly Processing[]): Processing {
+  const [first, ...others] = processings;
+  if (!first) throw new RangeError("nothing to merge");
+  return others.reduce<Processing>(
+    (sum, each) => ({
+      ...sum,
+      runUid: sum.runUid === each.runUid ? sum.runUid : undefined,
+      hints: new Set([...sum.hints, ...each.hints]),
+      isLoadAll: sum.isLoadAll || each.isLoadAll,
+      isPerformAll: sum.isPerformAll || each.isPerformAll,
+      why: sum.why === each.why ? sum.why : "hand",
+      requeues: Math.max(sum.requeues, each.requeues),
+      requeuesAtSeq: Math.max(sum.requeuesAtSeq, each.requeuesAtSeq),
+      sk: sum.sk ?? each.sk,
+    }),
+    first,
+  );
+}

@@ -1,0 +1,230 @@
+import { attemptAttributes, attemptNameFromSk, outcomeFrom } from "../core/attempt-format.ts";
+import type { Expr } from "../core/definition.ts";
+import { type Evaluated, evaluate, sourcesOf } from "../core/expression.ts";
+import { failureOf, outputOf } from "../core/facts.ts";
+import { Fault, type FaultData } from "../core/faults.ts";
+import type { Json } from "../core/json.ts";
+import { partitionOf, sk } from "../core/keys.ts";
+import { decisionJson, decisionOf } from "../core/nodes/gate.ts";
+import { nodeAt, type Program, type ProgramNode } from "../core/program.ts";
+import { readTiny } from "../core/row-tiny.ts";
+import { inputPosition, nodeState, type Run, type TinyOutput } from "../core/run.ts";
+import type { Fields, Key } from "../ports.ts";
+import type { Engine } from "./engine.ts";
+import { readItem } from "./items.ts";
+import { readPayload } from "./payloads.ts";
+import { attemptKey } from "./records/attempt.ts";
+import { payloadAttributes } from "./records/payload.ts";
+
+/** What one resolution remembers, so that two references to one output read it once. */
+export interface Reader {
+  readonly engine: Engine;
+  readonly run: Run;
+  readonly program: Program;
+  /** Outputs that this process made itself and need not read, by position: as handlers returned them. */
+  readonly known: ReadonlyMap<number, Json>;
+  /** The reading node, if it is a hidden one that undoes another. */
+  readonly undoes?: string | undefined;
+  pages?: Promise<readonly TinyOutput[]>;
+  readonly outputs: Map<number, Promise<Json | undefined>>;
+}
+
+export function readerOf(
+  engine: Engine,
+  run: Run,
+  program: Program,
+  options: { readonly known?: ReadonlyMap<number, Json>; readonly undoes?: string | undefined } = {},
+): Reader {
+  return { engine, run, program, known: options.known ?? new Map(), undoes: options.undoes, outputs: new Map() };
+}
+
+/** The input of an attempt: its expression over the outputs that it reads. Item and index where it stands in a map. */
+export async function resolveInput(reader: Reader, node: ProgramNode, expr: Expr, index: number): Promise<Evaluated> {
+  const sources = sourcesOf(expr);
+  const item = sources.has("$item") ? await readItem(reader, node, index) : undefined;
+  return await resolve(reader, expr, (source) => (source === "$item" ? item : source === "$index" ? index : undefined));
+}
+
+/** An expression over the run's input and its nodes' outputs. */
+export async function resolve(
+  reader: Reader,
+  expr: Expr,
+  extra: (source: string) => Json | undefined = () => undefined,
+): Promise<Evaluated> {
+  const values = new Map<string, Json | undefined>();
+  for (const source of sourcesOf(expr)) {
+    if (source !== "$item" && source !== "$index") values.set(source, await readSource(reader, source));
+  }
+  return evaluate(expr, (source) => (values.has(source) ? values.get(source) : extra(source)));
+}
+
+/** A source's value as dependents see it. */
+export async function readSource(reader: Reader, source: string): Promise<Json | undefined> {
+  const position = source === "$input" ? inputPosition : reader.program.positions.get(source);
+  if (position === undefined)
+    throw new Fault("bad-row", `"${source}" is no node of ${reader.program.definition.workflow}`);
+  const known = reader.outputs.get(position) ?? readOutput(reader, position);
+  reader.outputs.set(position, known);
+  return await known;
+}
+
+async function readOutput(reader: Reader, position: number): Promise<Json | undefined> {
+  if (position === inputPosition)
+    return (
+      (await readTinyOutput(reader, position)) ??
+      (await readPayload(reader.engine, reader.run, sk.input(reader.run.runUid)))
+    );
+  const node = nodeAt(reader.program, position);
+  const made = reader.known.get(position);
+  if (made !== undefined) return outputOf(node.def, made);
+  const state = nodeState(reader.run.nodes, position);
+  if (state === "failed" && node.def.onFailure === "continue") return failureOf(await readFault(reader, position));
+  if (node.def.kind === "map" && (state === "done" || node.def.name === reader.undoes))
+    return await readMap(reader, node);
+  if (state !== "done") return undefined;
+  if (node.def.kind === "sleep") return outputOf(node.def, undefined);
+  return outputOf(node.def, (await readTinyOutput(reader, position)) ?? (await readRecorded(reader, node)));
+}
+
+/** An output that waits on the row, or was spilled from it. */
+async function readTinyOutput(reader: Reader, position: number): Promise<Json | undefined> {
+  const found = await findTiny(reader, position, (output) => output.kind !== "fault");
+  if (!found) return undefined;
+  if (found.kind === "value") return JSON.parse(found.text) as Json;
+  const def = position === inputPosition ? undefined : nodeAt(reader.program, position).def;
+  const key =
+    def?.kind === "signal"
+      ? sk.signal(reader.run.runUid, found.text)
+      : sk.output(reader.run.runUid, position, 0, found.text);
+  return await readPayload(reader.engine, reader.run, key);
+}
+
+async function readFault(reader: Reader, position: number): Promise<FaultData> {
+  const found = await findTiny(reader, position, (output) => output.kind === "fault" && output.attempt === 0);
+  return found ? (JSON.parse(found.text) as FaultData) : { code: "handler-failed", message: "the node failed" };
+}
+
+async function findTiny(
+  reader: Reader,
+  position: number,
+  fits: (output: TinyOutput) => boolean,
+): Promise<TinyOutput | undefined> {
+  const isIt = (output: TinyOutput) => output.node === position && fits(output);
+  const onRow = reader.run.tiny.find(isIt);
+  if (onRow || reader.run.pages === 0) return onRow;
+  reader.pages ??= readPages(reader.engine, reader.run);
+  return (await reader.pages).find(isIt);
+}
+
+/** All outputs that were spilled from the row. */
+export async function readPages(engine: Engine, run: Run): Promise<readonly TinyOutput[]> {
+  const items = await listAll(engine, run, sk.pages(run.runUid));
+  return items.flatMap((item) => {
+    const bytes = item[payloadAttributes.bytes];
+    return bytes instanceof Uint8Array ? readTiny(bytes, run.createdAtMs) : [];
+  });
+}
+
+/** A node's output from the one attempt that ended well. */
+async function readRecorded(reader: Reader, node: ProgramNode): Promise<Json | undefined> {
+  const first = await reader.engine.store.read(
+    [attemptKey(reader.run, { node: node.position, index: 0, attempt: 1 })],
+    { isConsistent: true },
+  );
+  const records =
+    first[0] && outcomeFrom(first[0]) && hasOutput(first[0])
+      ? [first[0]]
+      : await listAll(reader.engine, reader.run, sk.attemptsOf(reader.run.runUid, node.position));
+  const record = records.find(hasOutput);
+  if (!record) return undefined;
+  return await outputFrom(reader, node, 0, record);
+}
+
+const hasOutput = (record: Fields) =>
+  ["ok", "decided", "timed-out"].includes(String(record[attemptAttributes.outcome]));
+
+/** What one attempt's record holds or points to; a gate's decision in the form that dependents read. */
+export async function outputFrom(
+  reader: Pick<Reader, "engine" | "run">,
+  node: ProgramNode,
+  index: number,
+  record: Fields,
+): Promise<Json | undefined> {
+  const { engine, run } = reader;
+  if (node.def.kind === "gate") {
+    const outcome = outcomeFrom(record);
+    const decision = outcome && decisionOf(node.def, { node: node.position, index, attempt: 1, outcome });
+    return decision && decisionJson(decision);
+  }
+  const text = record[attemptAttributes.output];
+  if (typeof text === "string") return JSON.parse(text) as Json;
+  const token = record[attemptAttributes.payload];
+  return typeof token === "string"
+    ? await readPayload(engine, run, sk.output(run.runUid, node.position, index, token))
+    : undefined;
+}
+
+/** A map's output: what its items yielded, in their order; outcomes where failures are tolerated. */
+async function readMap(reader: Reader, node: ProgramNode): Promise<Json> {
+  if (node.def.kind !== "map") throw new RangeError(`${node.def.name} is no map`);
+  const isUndone = node.def.name === reader.undoes;
+  const isTolerant = node.def.tolerate !== undefined && !isUndone;
+  const byIndex = new Map<number, Fields>();
+  for (const record of await listAll(reader.engine, reader.run, sk.attemptsOf(reader.run.runUid, node.position))) {
+    const name = attemptNameFromSk(record.sk);
+    if (
+      name &&
+      (record[attemptAttributes.outcome] === "ok" ||
+        (isTolerant && byIndex.get(name.index)?.[attemptAttributes.outcome] !== "ok"))
+    )
+      byIndex.set(name.index, record);
+  }
+  const list: Json[] = [];
+  for (const [index, record] of [...byIndex].sort(([one], [other]) => one - other)) {
+    const isOk = record[attemptAttributes.outcome] === "ok";
+    if (isOk) {
+      const value = await outputFrom(reader, node, index, record);
+      list.push(isTolerant ? { ok: true, ...(value !== undefined && { value }) } : (value ?? null));
+    } else list.push(failureOf(faultFrom(record)));
+  }
+  return outputOf(node.def, list) ?? list;
+}
+
+function faultFrom(record: Fields): FaultData {
+  const outcome = outcomeFrom(record);
+  if (outcome?.kind === "failed") return outcome.fault;
+  return {
+    code:
+      outcome?.kind === "timed-out" || outcome?.kind === "never-claimed" || outcome?.kind === "cancelled"
+        ? outcome.kind
+        : "lost",
+    message: `the item's last attempt was ${outcome?.kind ?? "not ended"}`,
+  };
+}
+
+/** Everything under a prefix, page by page. */
+export async function listAll(
+  engine: Engine,
+  run: Pick<Run, "tenant" | "runId">,
+  prefix: string,
+): Promise<readonly (Fields & Key)[]> {
+  const items: (Fields & Key)[] = [];
+  let after: string | undefined;
+  do {
+    const page = await engine.store.list({
+      pk: partitionOf(run.tenant, run.runId),
+      prefix,
+      isConsistent: true,
+      ...(after !== undefined && { after }),
+    });
+    items.push(...page.items);
+    after = page.next;
+  } while (after !== undefined);
+  return items;
+}
+
+/** What the run yields; only a run that succeeded has an output. */
+export async function readRunOutput(reader: Reader): Promise<Evaluated> {
+  const { output } = reader.program.definition;
+  return output === undefined ? { ok: true, value: undefined } : await resolve(reader, output);
+}

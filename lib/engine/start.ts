@@ -1,0 +1,214 @@
+import { utf8 } from "../core/bytes.ts";
+import { factsOf } from "../core/facts.ts";
+import { Fault } from "../core/faults.ts";
+import { noInputs } from "../core/inputs.ts";
+import type { Json } from "../core/json.ts";
+import { idRule, isId, partitionOf, sk } from "../core/keys.ts";
+import { fixed } from "../core/limits.ts";
+import { owed } from "../core/owed.ts";
+import type { Program } from "../core/program.ts";
+import { decodeRun } from "../core/row-format.ts";
+import { inputPosition, isLive, type Run, type Tier } from "../core/run.ts";
+import { tick } from "../core/tick.ts";
+import { digest } from "../digest.ts";
+import type { Fields } from "../ports.ts";
+import type { ParentLink } from "./children.ts";
+import { storedCommitIds } from "./commit.ts";
+import { programFor, storeDefinitions } from "./definitions.ts";
+import type { Engine, RunRef } from "./engine.ts";
+import { writeItems } from "./items.ts";
+import { send, wakeUp } from "./messages.ts";
+import { storePayload } from "./payloads.ts";
+import { perform } from "./perform.ts";
+import { expiresAtS } from "./records/attempt.ts";
+import { payloadAttributes, payloadKey, putPayload } from "./records/payload.ts";
+import { createState, stateKey } from "./records/state.ts";
+import { settle } from "./tidy.ts";
+
+export interface StartRequest {
+  readonly workflow: string;
+  readonly input: unknown;
+  /** Given, it makes a repeat harmless; otherwise one is made up. */
+  readonly runId?: string;
+  readonly tenant?: string;
+  readonly tier?: Tier;
+  /** How long the run may take at most; default 30 days, at most 400. */
+  readonly deadlineMs?: number;
+  readonly actor?: string;
+  readonly tags?: { readonly [name: string]: string };
+}
+
+export interface Started extends RunRef {
+  readonly runUid: string;
+  /** False: a run with this id and this input was there already. */
+  readonly isNew: boolean;
+  readonly run: Run;
+}
+
+/**
+ * Starts a run: checks the input, ticks in memory, and creates the row already dispatched. Idempotent by run id: the same input
+ * gives the existing run, another one is `run-conflict`. Also throws `bad-input`, `unknown-workflow`, `payload-too-big`.
+ */
+export async function start(engine: Engine, request: StartRequest): Promise<Started> {
+  const { limits } = engine;
+  const { tenant = "default", runId = `run-${engine.random.token()}` } = request;
+  if (!isId(runId)) throw new Fault("bad-input", `runId must be ${idRule}, not ${JSON.stringify(runId)}`);
+  if (!isId(tenant)) throw new Fault("bad-input", `tenant must be ${idRule}, not ${JSON.stringify(tenant)}`);
+  const deadlineMs = request.deadlineMs ?? limits.deadlineMs;
+  if (!(deadlineMs > 0 && deadlineMs <= limits.deadlineMsMax))
+    throw new Fault("bad-input", `deadlineMs must be above 0 and at most ${limits.deadlineMsMax}`);
+  const workflow = engine.registry.workflow(request.workflow);
+  if (!workflow) throw new Fault("unknown-workflow", `this process does not know a workflow "${request.workflow}"`);
+  const input = await workflow.parseInput(request.input);
+  await storeDefinitions(engine, workflow);
+  const created = await createRun(engine, {
+    program: await programFor(engine, workflow.hash),
+    tenant,
+    runId,
+    input,
+    inputHash: digest(request.input ?? null),
+    tier: request.tier ?? "standard",
+    deadlineAtMs: engine.clock.nowMs() + deadlineMs,
+    depth: 0,
+    ...(request.actor !== undefined && { actor: request.actor }),
+    ...(request.tags && { tags: request.tags }),
+  });
+  const { run } = created;
+  if (created.kind === "exists") {
+    if (run.workflow !== request.workflow || run.inputHash !== created.inputHash) {
+      throw new Fault(
+        "run-conflict",
+        `run "${runId}" exists already, started with ${run.workflow === request.workflow ? "another input" : `workflow "${run.workflow}"`}`,
+        { status: run.phase },
+      );
+    }
+    if (isLive(run)) await send(engine, [wakeUp(run, { isAll: true })]);
+  }
+  return { tenant, runId, runUid: run.runUid, isNew: created.kind === "created", run };
+}
+
+/** Everything that a new run is made of. */
+export interface Creation {
+  readonly program: Program;
+  readonly tenant: string;
+  readonly runId: string;
+  readonly input: Json;
+  readonly inputHash: string;
+  readonly tier: Tier;
+  readonly deadlineAtMs: number;
+  readonly depth: number;
+  readonly parent?: ParentLink;
+  readonly actor?: string;
+  readonly tags?: { readonly [name: string]: string };
+  /** Created cancelled and settled: nobody may start it any more. */
+  readonly isTombstone?: boolean;
+}
+
+export type Created = { readonly kind: "created" | "exists"; readonly run: Run; readonly inputHash: string };
+
+/** Creates a run's records, the row last, and does what it owes. The row is dispatched from its first version on. */
+export async function createRun(engine: Engine, creation: Creation): Promise<Created> {
+  const nowMs = engine.clock.nowMs();
+  const runUid = engine.random.token();
+  const fresh = freshRun(creation, runUid, nowMs);
+  const { program, input, inputHash } = creation;
+  if (creation.isTombstone)
+    return await put(
+      engine,
+      { ...fresh, phase: "cancelled", endedAtMs: nowMs, due: { kind: "ended-badly", atMs: nowMs } },
+      inputHash,
+      program,
+    );
+  const pages = await writeItems(engine, fresh, program, inputPosition, input, runUid);
+  const text = JSON.stringify(input);
+  const isTiny = utf8(text).length <= fixed.tinyOutputBytesMax && !creation.parent && !creation.actor && !creation.tags;
+  if (!isTiny) await putInput(engine, fresh, text, creation);
+  const withInput: Run = {
+    ...fresh,
+    facts: new Map([...factsOf(program, inputPosition, input), ...pages]),
+    tiny: isTiny
+      ? [{ node: inputPosition, kind: "value", text, attempt: 0, startedAtMs: nowMs, endedAtMs: nowMs }]
+      : [],
+  };
+  const ticked = tick(withInput, program, noInputs, nowMs, engine.limits);
+  if (ticked.kind !== "next") throw new RangeError("a new run has nothing to close");
+  return await put(engine, ticked.run, inputHash, program);
+}
+
+function freshRun(creation: Creation, runUid: string, nowMs: number): Run {
+  const { program, tenant, runId, inputHash, tier, deadlineAtMs, depth } = creation;
+  return {
+    tenant,
+    runId,
+    runUid,
+    workflow: program.definition.workflow,
+    definitionHash: program.hash,
+    inputHash,
+    tier,
+    createdAtMs: nowMs,
+    deadlineAtMs,
+    recordVersion: 1,
+    transitionSeq: 0,
+    phase: "running",
+    isPaused: false,
+    isParked: false,
+    ending: undefined,
+    reason: undefined,
+    isUncompensated: false,
+    nodes: new Uint8Array(Math.ceil(program.nodes.length / 4)),
+    active: [],
+    maps: [],
+    facts: new Map(),
+    tiny: [],
+    pages: 0,
+    mail: { signals: 0, mask: 0, commands: 0 },
+    attempts: 0,
+    children: 0,
+    depth,
+    hasParent: creation.parent !== undefined,
+    commitIds: [],
+    due: undefined,
+    endedAtMs: undefined,
+  };
+}
+
+async function putInput(engine: Engine, run: Run, text: string, creation: Creation): Promise<void> {
+  const key = payloadKey(run, sk.input(run.runUid));
+  const isItem = utf8(text).length <= fixed.itemPayloadBytesMax;
+  if (!isItem) await storePayload(engine, run, sk.output(run.runUid, 0, 0, "input"), text);
+  const fields: Fields = {
+    [payloadAttributes.runUid]: run.runUid,
+    [payloadAttributes.expiresAtS]: expiresAtS(run, engine.limits.retentionMs),
+    ...(isItem
+      ? { [payloadAttributes.text]: text }
+      : {
+          [payloadAttributes.stored]: `${run.tenant}/${run.runId}/${run.runUid}/${sk.output(run.runUid, 0, 0, "input").replaceAll("#", "/")}`,
+        }),
+    ...(creation.parent && { parent: JSON.stringify(creation.parent) }),
+    ...(creation.actor !== undefined && { actor: creation.actor }),
+    ...(creation.tags && { tags: creation.tags }),
+  };
+  const written = await engine.store.write(putPayload(key, fields));
+  if (written.kind === "unclear")
+    throw new Fault("unavailable", `the input may not have been stored: ${written.fault.message}`);
+}
+
+async function put(engine: Engine, run: Run, inputHash: string, program: Program): Promise<Created> {
+  const commitId = engine.random.token();
+  const named: Run = { ...run, commitIds: [commitId] };
+  for (let again = 0; again < 3; again++) {
+    const written = await engine.store.write(createState(named, engine.clock.nowMs(), engine.limits.retentionMs), {
+      returns: "nothing",
+    });
+    if (written.kind === "unclear") continue;
+    if (written.kind === "refused" && !storedCommitIds(written.now).includes(commitId))
+      return { kind: "exists", run: decodeRun(stateKey(run), written.now), inputHash };
+    engine.metrics.count("runs-started", 1, { workflow: run.workflow });
+    await perform(engine, named, program, owed(named, program, engine.clock.nowMs()));
+    if (!isLive(named)) await settle(engine, named);
+    return { kind: "created", run: named, inputHash };
+  }
+  throw new Fault("unavailable", `run "${run.runId}" may not have been created: repeat the call`, {
+    partition: partitionOf(run.tenant, run.runId),
+  });
+}

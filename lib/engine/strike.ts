@@ -1,0 +1,71 @@
+import { Fault, type FaultData } from "../core/faults.ts";
+import type { Engine } from "./engine.ts";
+import type { Snapshot } from "./load.ts";
+import { clearStrikes, putStrikes, type Strikes } from "./records/strikes.ts";
+
+/**
+ * Evidence that a processing of a run began and did not end. Counted in the catch of a permanent fault, and when a message that
+ * names one run is received again; by transition and build, so that progress and a mended deploy begin anew; at most one per
+ * spacing, which is longer than the function's time-out, so that duplicates count once.
+ */
+export async function strike(engine: Engine, seen: Snapshot, fault: FaultData): Promise<Strikes | undefined> {
+  const { owner, strikes } = seen;
+  if (!owner.isLive) return undefined;
+  const nowMs = engine.clock.nowMs();
+  const standing = standingOf(engine, seen);
+  if (strikes && nowMs - strikes.lastAtMs < engine.limits.strikeSpacingMs && standing) return standing;
+  const next: Strikes = {
+    seq: owner.seq,
+    build: engine.build,
+    count: (standing?.count ?? 0) + 1,
+    firstAtMs: standing?.firstAtMs ?? nowMs,
+    lastAtMs: nowMs,
+    fault: fault.code,
+    message: fault.message,
+  };
+  const expiresAtS = Math.ceil((nowMs + engine.limits.deadlineMsMax) / 1000);
+  const written = await engine.store.write(putStrikes(owner, next, strikes, seen.hasStrikesRecord, expiresAtS));
+  if (written.kind !== "applied") return standing;
+  engine.metrics.count("strikes");
+  return next;
+}
+
+/** The strikes that count now: of this transition and this build. */
+export function standingOf(engine: Engine, seen: Snapshot): Strikes | undefined {
+  const { strikes, owner } = seen;
+  return strikes && strikes.seq === owner.seq && strikes.build === engine.build ? strikes : undefined;
+}
+
+/** Whether the strikes that stand are enough to end the run: enough of them, spaced, over a long enough time. */
+export function isEnough(
+  engine: Engine,
+  strikes: Strikes | undefined,
+  options: { readonly isSpacingOver: boolean },
+): boolean {
+  if (!strikes || strikes.count < engine.limits.strikesMax) return false;
+  const nowMs = engine.clock.nowMs();
+  if (options.isSpacingOver && nowMs - strikes.lastAtMs < engine.limits.strikeSpacingMs) return false;
+  return nowMs - strikes.firstAtMs >= engine.limits.stuckAfterMs;
+}
+
+/**
+ * Removes strikes, leaving the watchdog's memory beside them: after a processing that had loaded everything and ended normally,
+ * and before a message is handed back for a transient fault. False if the table did not say so.
+ */
+export async function removeStrikes(engine: Engine, seen: Snapshot, strikes: Strikes | undefined): Promise<boolean> {
+  if (!strikes) return true;
+  try {
+    const written = await engine.store.write(clearStrikes(seen.owner, strikes));
+    return written.kind !== "unclear";
+  } catch (error) {
+    if (Fault.is(error)) return false;
+    throw error;
+  }
+}
+
+/** Faults of the platform: they say nothing about the run. */
+export function isTransient(error: unknown): boolean {
+  return (
+    Fault.is(error) && ["throttled", "unavailable", "denied", "newer-format", "unknown-definition"].includes(error.code)
+  );
+}

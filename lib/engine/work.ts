@@ -1,0 +1,180 @@
+import { attemptAttributes, attemptFrom } from "../core/attempt-format.ts";
+import type { Envelope } from "../core/envelope.ts";
+import { Fault, type FaultData } from "../core/faults.ts";
+import { attemptName } from "../core/keys.ts";
+import { leaseMs } from "../core/nodes/step.ts";
+import { isInline, nodeAt, type ProgramNode, stepBodyOf } from "../core/program.ts";
+import { type Active, isLive, type Run } from "../core/run.ts";
+import { type Advanced, advance } from "./advance.ts";
+import { attempt, type Ran } from "./attempt.ts";
+import type { Engine } from "./engine.ts";
+import { runInline } from "./inline.ts";
+import { type Loaded, load, snapshot } from "./load.ts";
+import { message, queues, send, wakeUp } from "./messages.ts";
+import { type Processed, readMessage, withStrikes } from "./process.ts";
+import { type Processing, processingOf, type Work } from "./processing.ts";
+import type { HandedBack, Received, Remaining } from "./received.ts";
+import { claimAttempt, recordAttempt } from "./records/attempt.ts";
+
+/** Consumes the tasks of one worker group: claims, runs the handler, records, and ticks in place. Gives what is handed back. */
+export async function work(
+  engine: Engine,
+  group: string,
+  batch: readonly Received[],
+  remaining: Remaining,
+): Promise<HandedBack> {
+  const queue = queues.task(group);
+  const results = await Promise.all(
+    batch.map(async (received): Promise<Processed> => {
+      const read = await readMessage(engine, received, queue);
+      if (read.kind === "dealt-with") return read.result;
+      const { envelope } = read;
+      const processing = processingOf(engine, envelope, received.receiveCount, remaining);
+      return await withStrikes(engine, processing, envelope, received.receiveCount, queue, async () => {
+        const advanced = await task({ engine, group, queue, envelope, processing });
+        return advanced?.kind === "done" ? { isAll: advanced.loaded.isAll, seen: advanced.loaded } : { isAll: false };
+      });
+    }),
+  );
+  return batch.flatMap((received, at) => (results[at] === "back" ? [received.id] : []));
+}
+
+interface Task {
+  readonly engine: Engine;
+  readonly group: string;
+  readonly queue: string;
+  readonly envelope: Envelope;
+  readonly processing: Processing;
+}
+
+/** What one task comes to; nothing where the message had nothing left to carry. */
+async function task(asked: Task): Promise<Advanced | undefined> {
+  const { engine, envelope, processing } = asked;
+  const id = envelope.task;
+  if (!id) return await advance(engine, processing);
+  processing.hints.add(attemptName(id.node, id.index, id.attempt));
+  const seen = await snapshot(engine, processing);
+  const loaded =
+    seen && seen.owner.isLive && isSame(seen.owner.runUid, envelope)
+      ? await load(engine, seen, { hints: new Set(), isAll: false })
+      : undefined;
+  const entry = loaded?.run.active.find(
+    (each) => each.node === id.node && each.index === id.index && each.attempt === id.attempt,
+  );
+  if (!loaded || !entry || !isWanted(loaded.run, entry)) return await unwanted(asked);
+  const { sinceMs } = entry;
+  if (entry.state === "task" && sinceMs > engine.clock.nowMs()) return await later(asked, sinceMs);
+  const node = nodeAt(loaded.program, entry.node);
+  return isInline(node.def) ? await inline(asked, loaded, entry) : await remote(asked, loaded, node, entry);
+}
+
+const isSame = (runUid: string, envelope: Envelope) => envelope.runUid === undefined || envelope.runUid === runUid;
+
+/** Claimed is only what the row wants now: live, not paused, this very attempt in flight. */
+const isWanted = (run: Run, entry: Active) =>
+  isLive(run) && !run.isPaused && (entry.state === "task" || entry.state === "held");
+
+/** The row has moved on. A redelivered task may still be the last carrier of what its first delivery did not finish. */
+async function unwanted({ engine, processing }: Task): Promise<Advanced | undefined> {
+  return processing.isPerformAll ? await advance(engine, processing) : undefined;
+}
+
+/** Not yet, or somebody else's still: the same task again, for then. */
+async function later({ engine, queue, envelope, processing }: Task, atMs: number): Promise<undefined> {
+  const delayMs = atMs - engine.clock.nowMs();
+  const { task: id } = envelope;
+  await send(engine, [
+    message(
+      queue,
+      { ...envelope, isAll: envelope.isAll || processing.isPerformAll },
+      `${envelope.runUid ?? envelope.runId}:${id ? attemptName(id.node, id.index, id.attempt) : ""}:later`,
+      delayMs,
+    ),
+  ]);
+  return undefined;
+}
+
+async function inline(asked: Task, loaded: Loaded, entry: Active): Promise<Advanced | undefined> {
+  const { engine, processing, group } = asked;
+  if (entry.state === "held" && entry.untilMs > engine.clock.nowMs()) return await later(asked, entry.untilMs);
+  // an inline attempt has no claim that would refuse: its record is looked at, somebody may have closed it
+  const looked = await load(engine, loaded, { hints: processing.hints, isAll: processing.isLoadAll });
+  return await runInline(engine, processing, { group, loaded: looked, claim: entry });
+}
+
+async function remote(asked: Task, loaded: Loaded, node: ProgramNode, entry: Active): Promise<Advanced | undefined> {
+  const { engine, processing } = asked;
+  const { run } = loaded;
+  const body = stepBodyOf(node.def);
+  if (!body) throw new RangeError(`${node.def.name} is no step`);
+  const prepared = await attempt(engine, loaded, node, entry, new Map());
+  if (prepared.kind === "park") return await advance(engine, processing, parking(entry, prepared.fault));
+  const token = engine.random.token();
+  const nowMs = engine.clock.nowMs();
+  const claim = {
+    token,
+    leaseUntilMs: nowMs + leaseMs(body, engine.limits),
+    nowMs,
+    retentionMs: engine.limits.retentionMs,
+  };
+  const claimed = await engine.store.write(claimAttempt(run, entry, claim), { returns: "nothing" });
+  if (claimed.kind === "unclear") throw new Fault("unavailable", "the claim may not have been written");
+  if (claimed.kind === "refused" && claimed.now[attemptAttributes.token] !== token)
+    return await taken(asked, entry, claimed.now);
+  engine.metrics.count("attempts-claimed", 1, { group: asked.group });
+  const ran = await prepared.run({ token, leaseUntilMs: claim.leaseUntilMs, remaining: processing.remaining });
+  const isRecorded = await record(engine, run, entry, token, ran);
+  if (!isRecorded) {
+    engine.metrics.count("attempts-late");
+    return undefined;
+  }
+  engine.metrics.count("attempts-ended", 1, { group: asked.group, outcome: ran.outcome.kind });
+  return await onward(asked, loaded, token);
+}
+
+const parking = (entry: Active, fault: FaultData): Work => ({
+  parks: [{ node: entry.node, index: entry.index, attempt: entry.attempt, fault }],
+});
+
+/** Somebody else claimed it, or it has ended. An attempt is claimed once: a dead lease is closed, never taken over. */
+async function taken(
+  asked: Task,
+  entry: Active,
+  record: { readonly [name: string]: unknown },
+): Promise<Advanced | undefined> {
+  const { engine, processing } = asked;
+  const found = attemptFrom(entry, record);
+  const isAlive = !found.outcome && (found.leaseUntilMs ?? 0) > engine.clock.nowMs();
+  return isAlive ? await later(asked, found.leaseUntilMs ?? 0) : await advance(engine, processing);
+}
+
+/** Records the end under the claim's token. False: the attempt was ended by somebody else, so this result is late. */
+async function record(engine: Engine, run: Run, entry: Active, token: string, ran: Ran): Promise<boolean> {
+  const write = recordAttempt(run, entry, {
+    token,
+    outcome: ran.outcome,
+    output: ran.output,
+    nowMs: engine.clock.nowMs(),
+  });
+  for (let again = 0; again < 4; again++) {
+    const written = await engine.store.write(write, { returns: "nothing" });
+    if (written.kind === "applied") return true;
+    if (written.kind === "refused")
+      return written.now[attemptAttributes.token] === token && written.now[attemptAttributes.endedBy] === token;
+    if (written.kind === "absent") return false;
+  }
+  throw new Fault("unavailable", "the result may not have been recorded");
+}
+
+/** After its result: tick in place, one queue hop saved, unless so much is in flight that one tick should take many results. */
+async function onward(
+  { engine, processing, group }: Task,
+  loaded: Loaded,
+  token: string,
+): Promise<Advanced | undefined> {
+  if (loaded.run.active.length > engine.limits.tickInPlaceMax && !processing.isPerformAll) {
+    await send(engine, [wakeUp(loaded.run, { hints: [...processing.hints] })]);
+    return undefined;
+  }
+  return await runInline(engine, processing, { group, token });
+}
