@@ -64,6 +64,7 @@ export function createFunction(scope: Construct, id: string, spec: FunctionSpec)
       mainFields: ["module", "main"],
       minify: true,
       sourceMap: true,
+      sourcesContent: false,
       externalModules: [],
       banner: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },

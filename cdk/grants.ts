@@ -16,9 +16,14 @@ export function grantSearch(to: NodejsFunction, table: TableV2): void {
   allow(to, [dynamodb("Query")], [`${table.tableArn}/index/${indexes.due.name}`]);
 }
 
-/** Payloads are written once and read; the bucket's own rules remove them. */
+/**
+ * Payloads are written once and read; the bucket's own rules remove them. Without the right to list, S3 answers 403 instead of 404 for
+ * what is not there: https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+ */
 export function grantPayloads(to: NodejsFunction, bucket: Bucket | undefined): void {
-  if (bucket) allow(to, ["s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"], [bucket.arnForObjects("*")]);
+  if (bucket === undefined) return;
+  allow(to, ["s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"], [bucket.arnForObjects("*")]);
+  allow(to, ["s3:ListBucket"], [bucket.bucketArn]);
 }
 
 /** Sending, and seeing whether a queue is behind: nothing is sent again to one that is. */

@@ -1,0 +1,72 @@
+import { fileURLToPath } from "node:url";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDynamodbClient, createSqsClient } from "../../lib/aws/clients.ts";
+import { createDynamodbStore } from "../../lib/aws/dynamodb-store.ts";
+import { queueUrl } from "../../lib/aws/names.ts";
+import { processClock as clock, processRandom as random } from "../../lib/aws/process.ts";
+import { deadTaskQueue, taskQueue, wakeQueue } from "../../lib/core/queue-names.ts";
+import type { RunStore } from "../../lib/ports.ts";
+import { deploy, type Emulator, hasEmulator, startEmulator } from "./emulator.ts";
+
+const appFile = fileURLToPath(new URL("./probe-app.ts", import.meta.url));
+const credentials = { accessKeyId: "test", secretAccessKey: "test" };
+
+/** What everyone who ticks may do. */
+const ticking = ["put", "edit", "refused put", "read one", "read two", "list"];
+const sendingTo = (...queues: string[]) => queues.flatMap((queue) => [`send to ${queue}`, `look at ${queue}`]);
+const payloads = ["put payload", "get payload", "miss payload"];
+const worker = [...ticking, ...payloads, ...sendingTo("wake:standard", "task:default", "task:mail", "dead")];
+
+describe.skipIf(!hasEmulator)("the deployed stack, with IAM enforced", () => {
+  let emulator: Emulator;
+  let store: RunStore;
+  let send: (queue: string, body: string) => Promise<unknown>;
+
+  beforeAll(async () => {
+    emulator = await startEmulator();
+    const { TableName = "", QueueBase = "" } = deploy(emulator, appFile)["Tickwright"] ?? {};
+    const options = { endpoint: emulator.endpoint, region: "us-east-1", credentials };
+    store = createDynamodbStore({ client: createDynamodbClient(options), tableName: TableName, clock, random });
+    const sqs = createSqsClient(options);
+    send = (queue, body) =>
+      sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(QueueBase, queue), MessageBody: body }));
+  }, 120_000);
+  afterAll(() => emulator?.stop());
+
+  async function allowedTo(role: string, timeoutMs = 30_000): Promise<string[]> {
+    for (const endsAtMs = performance.now() + timeoutMs; performance.now() < endsAtMs; ) {
+      const [found] = await store.read([{ pk: "probes", sk: role }], { isConsistent: true });
+      if (found) {
+        const can = JSON.parse(String(found["can"])) as Record<string, string>;
+        const verdicts = new Set(Object.values(can));
+        expect(verdicts).toEqual(new Set(["yes", "denied"]));
+        return Object.keys(can).filter((what) => can[what] === "yes");
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    throw new Error(`No probe of ${role}: ${emulator.log().slice(-4000)}`);
+  }
+
+  it.each([
+    ["coordinator", wakeQueue("standard"), [...worker, ...sendingTo("watch")]],
+    ["worker of mail", taskQueue("mail"), worker],
+    ["watchdog", deadTaskQueue, [...ticking, "find the due", ...sendingTo("wake:standard", "watch", "dead")]],
+  ])("lets the %s do what its verb does, and no more", async (role, queue, expected) => {
+    await send(queue, `as ${role}`);
+    const allowed = await allowedTo(role);
+    // Looking at a queue comes with taking from it.
+    expect(allowed.filter((what) => what !== `look at ${queue}`).sort()).toEqual(
+      expected.filter((what) => what !== `look at ${queue}`).sort(),
+    );
+  });
+
+  // A schedule of a minute takes more than a minute to see.
+  it.skipIf(!process.env["CI"])(
+    "calls the watchdog on its schedule",
+    async () => {
+      expect(await allowedTo("scheduled", 110_000)).toContain("find the due");
+    },
+    120_000,
+  );
+});

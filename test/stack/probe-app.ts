@@ -1,0 +1,14 @@
+import { fileURLToPath } from "node:url";
+import { App, CliCredentialsStackSynthesizer, type IReusableStackSynthesizer, RemovalPolicy } from "aws-cdk-lib";
+import { TickwrightStack } from "../../cdk/stack.ts";
+
+/** Our stack with the probe in place of every function. The emulator refuses the roles of the bootstrap under enforced IAM. */
+const entry = fileURLToPath(new URL("./probe.ts", import.meta.url));
+const app = new App();
+new TickwrightStack(app, "Tickwright", {
+  synthesizer: new CliCredentialsStackSynthesizer() as IReusableStackSynthesizer,
+  removalPolicy: RemovalPolicy.DESTROY,
+  coordinator: { entry },
+  watchdog: { entry },
+  groups: { default: { entry }, mail: { entry } },
+});
