@@ -165,7 +165,8 @@ export class Tickwright extends Construct {
     grantSending(this.coordinator, this.queues, [watchQueue]);
     grantRecords(this.watchdog, this.table);
     grantSearch(this.watchdog, this.table);
-    grantSending(this.watchdog, this.queues, [watchQueue, ...wakes, deadQueue]);
+    // A dead task that cannot be buried now goes on as a new message.
+    grantSending(this.watchdog, this.queues, [watchQueue, ...wakes, deadTaskQueue, deadQueue]);
   }
 }
 

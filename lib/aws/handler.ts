@@ -1,6 +1,5 @@
 import middy, { type MiddlewareObj } from "@middy/core";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
-import { defaultLimits } from "../core/limits.ts";
 import type { HandedBack, Received, Remaining } from "../engine/received.ts";
 import type { Log, Metrics } from "../ports.ts";
 import { runBatch } from "./batch.ts";
@@ -35,14 +34,14 @@ export interface Onion<Deps extends Instruments> {
    * over an event, so a cold start costs no retry budget. If it fails, the next invocation tries again.
    */
   readonly init: () => Deps | Promise<Deps>;
-  /** Kept back of the function's time for the last commit, sends and the answer; `Limits.reserveMs` unless given. */
+  /** Kept back of the function's time to flush and answer; 500 ms unless given. The engine keeps back its own for the last commit. */
   readonly reserveMs?: number;
   /** Innermost last. */
   readonly layers?: readonly Layer[];
 }
 
 export type BatchVerb<Deps> = (deps: Deps, batch: readonly Received[], remaining: Remaining) => Promise<HandedBack>;
-export type ScheduledVerb<Deps> = (deps: Deps, remaining: Remaining) => Promise<void>;
+export type ScheduledVerb<Deps> = (deps: Deps, remaining: Remaining) => Promise<unknown>;
 export type BatchHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 export type ScheduledHandler = (event: unknown, context: Context) => Promise<void>;
 
@@ -58,7 +57,9 @@ export function onBatch<Deps extends Instruments>(onion: Onion<Deps>, verb: Batc
 
 /** A Lambda function on a schedule. What the verb throws is thrown: the scheduler tries again, and the error is counted. */
 export function onSchedule<Deps extends Instruments>(onion: Onion<Deps>, verb: ScheduledVerb<Deps>): ScheduledHandler {
-  return wrapped(onion, (deps, _event: unknown, remaining) => verb(deps, remaining));
+  return wrapped(onion, async (deps, _event: unknown, remaining) => {
+    await verb(deps, remaining);
+  });
 }
 
 /** One function with two sources: a schedule, and the queue whose batches it takes too. */
@@ -86,7 +87,7 @@ function wrapped<Deps extends Instruments, Event, Answer>(
   run: (deps: Deps, event: Event, remaining: Remaining) => Promise<Answer>,
 ): (event: Event, context: Context) => Promise<Answer> {
   const deps = onceOrAgain(onion.init);
-  const reserveMs = onion.reserveMs ?? defaultLimits.reserveMs;
+  const reserveMs = onion.reserveMs ?? 500;
   const handler = middy(async (event: Event, context: Context) =>
     run(await deps.ready(), event, remainingOf(context, reserveMs)),
   );

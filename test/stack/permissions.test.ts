@@ -51,7 +51,11 @@ describe.skipIf(!hasEmulator)("the deployed stack, with IAM enforced", () => {
   it.each([
     ["coordinator", wakeQueue("standard"), [...worker, ...sendingTo("watch")]],
     ["worker of mail", taskQueue("mail"), worker],
-    ["watchdog", deadTaskQueue, [...ticking, "find the due", ...sendingTo("wake:standard", "watch", "dead")]],
+    [
+      "watchdog",
+      deadTaskQueue,
+      [...ticking, "find the due", ...sendingTo("wake:standard", "watch", "dead-task", "dead")],
+    ],
   ])("lets the %s do what its verb does, and no more", async (role, queue, expected) => {
     await send(queue, `as ${role}`);
     const allowed = await allowedTo(role);
