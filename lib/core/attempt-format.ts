@@ -9,7 +9,8 @@ export const attemptAttributes = {
   runUid: "u",
   token: "k",
   leaseUntilMs: "w",
-  outcome: "o",
+  // not "o" or "p": those are keys of an index
+  outcome: "v",
   /** Who wrote the end: compared before anything is called a conflict. */
   endedBy: "b",
   facts: "f",

@@ -53,6 +53,9 @@ function entryAtMs(entry: Active, run: Run, nowMs: number, limits: Limits): numb
       return entry.sinceMs - nowMs > fixed.delayMsMax ? entry.sinceMs : entry.untilMs;
     case "parked":
       return Number.POSITIVE_INFINITY;
+    case "held":
+      // as long as a dispatch would be given: otherwise the first step of every chain would move the index, for two units
+      return entry.untilMs + limits.dispatchGraceMs;
     default:
       return entry.untilMs;
   }

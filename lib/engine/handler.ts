@@ -1,3 +1,4 @@
+import { attemptAttributes } from "../core/attempt-format.ts";
 import { Fault, type FaultData } from "../core/faults.ts";
 import type { Outcome } from "../core/inputs.ts";
 import type { Json } from "../core/json.ts";
@@ -92,7 +93,7 @@ async function heartbeat(
   );
   const isLost =
     written.kind === "absent" ||
-    (written.kind === "refused" && (written.now["k"] !== right.token || written.now["o"] !== undefined));
+    (written.kind === "refused" && (written.now[attemptAttributes.token] !== right.token || written.now[attemptAttributes.outcome] !== undefined));
   if (isLost) return controller.abort(new Fault("lost", "the lease was lost: another attempt may have begun"));
   const seen = await snapshot(engine, run);
   const now = seen && decodeRun(stateKey(run), seen.row);

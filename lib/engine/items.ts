@@ -1,3 +1,4 @@
+import { attemptAttributes } from "../core/attempt-format.ts";
 import { utf8 } from "../core/bytes.ts";
 import { evaluate, holeOf } from "../core/expression.ts";
 import { pagedLists, pagesFact } from "../core/facts.ts";
@@ -97,7 +98,7 @@ async function readItemOfMap(
       [attemptKey(reader.run, { node: source.position, index, attempt: 1 })],
       { isConsistent: true },
     );
-    if (record?.["o"] === "ok") return await outputFrom(reader, source, index, record);
+    if (record?.[attemptAttributes.outcome] === "ok") return await outputFrom(reader, source, index, record);
   }
   const value = await readSource(reader, source.def.name);
   return node.def.kind === "map"

@@ -75,15 +75,17 @@ async function readOutput(reader: Reader, position: number): Promise<Json | unde
       (await readPayload(reader.engine, reader.run, sk.input(reader.run.runUid)))
     );
   const node = nodeAt(reader.program, position);
+  // who undoes a node sees what it did, not how it is wrapped for others
+  const seenAs = (value: Json | undefined) => (node.def.name === reader.undoes ? value : outputOf(node.def, value));
   const made = reader.known.get(position);
-  if (made !== undefined) return outputOf(node.def, made);
+  if (made !== undefined) return seenAs(made);
   const state = nodeState(reader.run.nodes, position);
   if (state === "failed" && node.def.onFailure === "continue") return failureOf(await readFault(reader, position));
   if (node.def.kind === "map" && (state === "done" || node.def.name === reader.undoes))
     return await readMap(reader, node);
   if (state !== "done") return undefined;
   if (node.def.kind === "sleep") return outputOf(node.def, undefined);
-  return outputOf(node.def, (await readTinyOutput(reader, position)) ?? (await readRecorded(reader, node)));
+  return seenAs((await readTinyOutput(reader, position)) ?? (await readRecorded(reader, node)));
 }
 
 /** An output that waits on the row, or was spilled from it. */
@@ -187,7 +189,7 @@ async function readMap(reader: Reader, node: ProgramNode): Promise<Json> {
       list.push(isTolerant ? { ok: true, ...(value !== undefined && { value }) } : (value ?? null));
     } else list.push(failureOf(faultFrom(record)));
   }
-  return outputOf(node.def, list) ?? list;
+  return isUndone ? list : (outputOf(node.def, list) ?? list);
 }
 
 function faultFrom(record: Fields): FaultData {

@@ -1,0 +1,178 @@
+import { type Limits, defaultLimits } from "../core/limits.ts";
+import type { Registry } from "../core/registry.ts";
+import { bury } from "../engine/bury.ts";
+import { coordinate } from "../engine/coordinate.ts";
+import { createEngine, type Engine } from "../engine/engine.ts";
+import { queues } from "../engine/messages.ts";
+import type { HandedBack, Remaining } from "../engine/received.ts";
+import { watch } from "../engine/watch.ts";
+import { work } from "../engine/work.ts";
+import type { PayloadStore, RunStore } from "../ports.ts";
+import type { Hooks } from "./fault-hooks.ts";
+import { createMemoryPayloads } from "./memory-payloads.ts";
+import { createMemoryQueue, type Delivery, type MemoryQueue, type QueueCall } from "./memory-queue.ts";
+import { createMemoryStore, type MemoryStore, type StoreCall } from "./memory-store.ts";
+import { createRecordingLog, createRecordingMetrics, type RecordingLog, type RecordingMetrics } from "./recording.ts";
+import { createSeededRandom, type SeededRandom } from "./seeded-random.ts";
+import { createUnitModel, type UnitModel } from "./unit-model.ts";
+import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
+
+export interface WorldOptions {
+  readonly registry: Registry;
+  readonly seed?: number | string;
+  readonly limits?: Partial<Limits>;
+  readonly build?: string;
+  readonly batchSize?: number;
+  /** How long one invocation of a function may take. */
+  readonly functionMs?: number;
+  readonly visibilityMs?: number;
+  readonly maxReceiveCount?: number;
+  /** With them, messages come in any order, twice, or not at all. */
+  readonly isShuffled?: boolean;
+  readonly lossRate?: number;
+  readonly duplicateRate?: number;
+  readonly hasWatchdog?: boolean;
+  readonly storeHooks?: Hooks<StoreCall>;
+  readonly queueHooks?: Hooks<QueueCall>;
+  readonly payloads?: PayloadStore;
+  /** Stands between the engine and the memory store. */
+  readonly store?: (inner: MemoryStore) => RunStore;
+}
+
+/** A whole installation in memory, in virtual time: the production engine on memory adapters, its functions invoked in batches. */
+export interface World {
+  readonly engine: Engine;
+  readonly store: MemoryStore;
+  readonly units: UnitModel;
+  readonly queue: MemoryQueue;
+  readonly clock: VirtualClock;
+  readonly metrics: RecordingMetrics;
+  readonly log: RecordingLog;
+  readonly random: SeededRandom;
+  /** What functions threw: they never should. */
+  readonly thrown: readonly unknown[];
+  /** Messages that functions handed back. */
+  readonly handedBack: number;
+  /** Delivers what is visible, concurrently, and lets it run as far as it goes without time passing. Gives how many there were. */
+  deliver(): Promise<number>;
+  /** Goes on, from instant to instant, until the condition holds; throws after `maxMs` of virtual time. */
+  until(condition: () => boolean | Promise<boolean>, maxMs?: number): Promise<void>;
+  /** Goes on for so long. */
+  advance(byMs: number): Promise<void>;
+  /** A process with another build, or other limits, on the same store and queues. */
+  withEngine(parts: Partial<Engine>): void;
+}
+
+const minuteMs = 60_000;
+
+export function createWorld(options: WorldOptions): World {
+  const random = createSeededRandom(options.seed ?? 1);
+  const clock = createVirtualClock();
+  const functionMs = options.functionMs ?? 900_000;
+  const store = createMemoryStore({ nowMs: () => clock.nowMs(), ...(options.storeHooks && { hooks: options.storeHooks }) });
+  const isUnruly = options.isShuffled || options.lossRate !== undefined || options.duplicateRate !== undefined;
+  const queue = createMemoryQueue({
+    clock,
+    visibilityMs: options.visibilityMs ?? functionMs * 6,
+    maxReceiveCount: options.maxReceiveCount ?? 5,
+    ...(isUnruly && { random: random.fork("queue") }),
+    ...(options.lossRate !== undefined && { lossRate: options.lossRate }),
+    ...(options.duplicateRate !== undefined && { duplicateRate: options.duplicateRate }),
+    ...(options.queueHooks && { hooks: options.queueHooks }),
+  });
+  const units = createUnitModel(options.store ? options.store(store) : store);
+  const metrics = createRecordingMetrics();
+  const log = createRecordingLog();
+  let engine = createEngine({
+    store: units,
+    queue,
+    payloads: options.payloads ?? createMemoryPayloads(),
+    clock,
+    random: random.fork("engine"),
+    log,
+    metrics,
+    registry: options.registry,
+    limits: { ...defaultLimits, ...options.limits },
+    build: options.build ?? "build-1",
+  });
+  const thrown: unknown[] = [];
+  let handedBack = 0;
+  let nextWatchAtMs = clock.nowMs() + minuteMs;
+
+  function functionOf(name: string): ((batch: readonly Delivery[], remaining: Remaining) => Promise<HandedBack>) | undefined {
+    if (name === queues.dead) return undefined;
+    if (name === queues.deadTask) return (batch, remaining) => bury(engine, batch, remaining);
+    if (name.startsWith("task:")) return (batch, remaining) => work(engine, name.slice("task:".length), batch, remaining);
+    return (batch, remaining) => coordinate(engine, batch, remaining, name);
+  }
+
+  function invoke(batch: readonly Delivery[], consume: NonNullable<ReturnType<typeof functionOf>>): void {
+    const endAtMs = clock.nowMs() + functionMs;
+    const acknowledge = (back: HandedBack) => {
+      for (const delivery of batch) {
+        if (back.includes(delivery.id)) handedBack += 1;
+        else queue.ack(delivery);
+      }
+    };
+    consume(batch, () => endAtMs - clock.nowMs()).then(acknowledge, (error: unknown) => void thrown.push(error));
+  }
+
+  async function deliver(): Promise<number> {
+    let count = 0;
+    for (const name of queue.names()) {
+      const consume = functionOf(name);
+      if (!consume) continue;
+      const batchSize = name === queues.watch || name.startsWith("task:") ? 1 : (options.batchSize ?? 10);
+      for (let batch = queue.receive(name, batchSize); batch.length > 0; batch = queue.receive(name, batchSize)) {
+        count += batch.length;
+        invoke(batch, consume);
+      }
+    }
+    await clock.settle();
+    return count;
+  }
+
+  async function step(limitMs: number): Promise<void> {
+    if ((await deliver()) > 0) return;
+    const next = [queue.nextVisibleAtMs(), clock.nextWakeAtMs(), options.hasWatchdog === false ? undefined : nextWatchAtMs];
+    const atMs = Math.min(limitMs, ...next.filter((each) => each !== undefined));
+    await clock.advance(Math.max(0, atMs - clock.nowMs()));
+    if (options.hasWatchdog === false || clock.nowMs() < nextWatchAtMs) return;
+    nextWatchAtMs = clock.nowMs() + minuteMs;
+    watch(engine, () => minuteMs).catch((error: unknown) => void thrown.push(error));
+    await clock.settle();
+  }
+
+  return {
+    get engine() {
+      return engine;
+    },
+    get handedBack() {
+      return handedBack;
+    },
+    store,
+    units,
+    queue,
+    clock,
+    metrics,
+    log,
+    random,
+    thrown,
+    deliver,
+    async until(condition, maxMs = 90 * 86_400_000) {
+      const limitMs = clock.nowMs() + maxMs;
+      while (!(await condition())) {
+        if (clock.nowMs() >= limitMs) throw new Error(`still not so after ${maxMs} ms of virtual time`);
+        await step(limitMs);
+      }
+    },
+    async advance(byMs) {
+      const limitMs = clock.nowMs() + byMs;
+      while (clock.nowMs() < limitMs) await step(limitMs);
+      await deliver();
+    },
+    withEngine(parts) {
+      engine = { ...engine, programs: new Map(), stored: new Set(), ...parts };
+    },
+  };
+}
