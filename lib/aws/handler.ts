@@ -78,7 +78,7 @@ export function bySource(
 }
 
 /** Milliseconds until Lambda ends the invocation, less what is kept back; never negative. */
-export function remainingOf(context: Context, reserveMs: number): Remaining {
+function remainingOf(context: Context, reserveMs: number): Remaining {
   return () => Math.max(0, context.getRemainingTimeInMillis() - reserveMs);
 }
 
