@@ -30,9 +30,11 @@ export function nodeCommand({ endpoint, queueUrl, body, taskKey }: HandMessage):
     MessageBody: body,
     ...(taskKey === undefined ? {} : { MessageAttributes: attributesOf(taskKey) }),
   };
+  // field by field: the SDK notes on the object that it was given
+  const { accessKeyId, secretAccessKey } = credentials;
   const script = [
     'import { SQSClient, SendMessageCommand } from "@aws-sdk/client-sqs";',
-    `const client = new SQSClient(${JSON.stringify({ endpoint, region, credentials })});`,
+    `const client = new SQSClient(${JSON.stringify({ endpoint, region, credentials: { accessKeyId, secretAccessKey } })});`,
     `const { MessageId } = await client.send(new SendMessageCommand(${JSON.stringify(input)}));`,
     'console.log("sent", MessageId);',
   ];

@@ -1,0 +1,175 @@
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { workflows as configured } from "#workflows";
+import { createDynamodbStore } from "../lib/aws/dynamodb-store.ts";
+import { onBatch, onSchedule } from "../lib/aws/handler.ts";
+import { createJsonLog } from "../lib/aws/json-log.ts";
+import { processClock, processRandom } from "../lib/aws/process.ts";
+import { createS3Payloads } from "../lib/aws/s3-payloads.ts";
+import { createSqsQueue } from "../lib/aws/sqs-queue.ts";
+import { Fault } from "../lib/core/faults.ts";
+import { defaultLimits, type Limits } from "../lib/core/limits.ts";
+import { stepBodyOf } from "../lib/core/program.ts";
+import { bury } from "../lib/engine/bury.ts";
+import { coordinate } from "../lib/engine/coordinate.ts";
+import { createEngine, type Engine } from "../lib/engine/engine.ts";
+import { start } from "../lib/engine/start.ts";
+import { unpark, watch } from "../lib/engine/watch.ts";
+import { work } from "../lib/engine/work.ts";
+import { type AnyWorkflow, createRegistry } from "../lib/index.ts";
+import { createMortality, type Mortality } from "../lib/local/mortal.ts";
+import { type Stack, type StackOptions, startStack } from "../lib/local/stack.ts";
+import { awsCommand, nodeCommand } from "../lib/local/wake-command.ts";
+import type { Log, Metrics, RunStore } from "../lib/ports.ts";
+
+/** What a developer's machine wants otherwise than AWS: faults heal in seconds instead of minutes. */
+export const devLimits: Limits = {
+  ...defaultLimits,
+  clockSlackMs: 500,
+  dispatchGraceMs: 5_000,
+  owedGraceMs: 5_000,
+  childPollMs: 10_000,
+  strikeSpacingMs: 25_000,
+  stuckAfterMs: 60_000,
+  watchIntervalMs: 5_000,
+  reserveMs: 500,
+};
+
+export interface DevOptions extends Pick<StackOptions, "dataFolder" | "ports" | "scale" | "onNotice"> {
+  readonly workflows: readonly AnyWorkflow[];
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Stands before the table's adapter: to meter it. */
+  readonly around?: (store: RunStore) => RunStore;
+}
+
+export interface Dev {
+  readonly stack: Stack;
+  readonly engine: Engine;
+  readonly mortality: Mortality;
+}
+
+/** The embedded stack with the functions of the deployed one behind its pollers. Wakes what is parked, as a deploy does. */
+export async function startDev(options: DevOptions): Promise<Dev> {
+  const mortality = createMortality();
+  const groups = groupsOf(options.workflows);
+  let engine: Engine | undefined;
+  const stack = await startStack({
+    groups,
+    ...options,
+    functions: (wired) => {
+      const [clock, random] = [processClock, processRandom];
+      const store = createDynamodbStore({ client: wired.clients.dynamodb, tableName: wired.tableName, clock, random });
+      const built = createEngine({
+        store: mortality.guarded(options.around ? options.around(store) : store),
+        queue: mortality.guarded(
+          createSqsQueue({ client: wired.clients.sqs, queueBase: wired.queueBase, clock, random }),
+        ),
+        payloads: mortality.guarded(createS3Payloads({ client: wired.clients.s3, bucket: wired.bucket, clock })),
+        clock,
+        random,
+        log: options.log,
+        metrics: options.metrics,
+        registry: createRegistry(options.workflows),
+        limits: devLimits,
+        build: `dev-${clock.nowMs()}`,
+      });
+      engine = built;
+      const onion = { init: () => built };
+      const worker = (group: string) =>
+        onBatch<Engine>(
+          onion,
+          mortality.invocation((deps, batch, remaining) => work(deps, group, batch, remaining)),
+        );
+      return {
+        coordinator: onBatch(onion, mortality.invocation(coordinate)),
+        workers: Object.fromEntries(groups.map((group) => [group, worker(group)])),
+        watchdog: onSchedule(onion, watch),
+        deadTasks: onBatch(onion, bury),
+      };
+    },
+  });
+  if (!engine) throw new Error("the stack did not build its functions");
+  await unpark(engine);
+  return { stack, engine, mortality };
+}
+
+/** Every worker group that the workflows name. */
+function groupsOf(workflows: readonly AnyWorkflow[]): readonly string[] {
+  const groups = workflows.flatMap(({ definition }) => definition.nodes.flatMap((def) => stepBodyOf(def)?.group ?? []));
+  return [...new Set(["default", ...groups])];
+}
+
+const help = `npm run dev -- [options]
+
+Runs Tickwright on this machine: DynamoDB, SQS and S3 on loopback, and the functions behind them.
+
+  --ephemeral       keep nothing; otherwise everything stays in .tickwright/ and goes on at the next start
+  --data FOLDER     keep it elsewhere
+  --start FILE      start the runs of a JSON file: [{ "workflow": "order", "runId": "o-1", "input": { ... } }, ...]
+  --quiet           print no log lines
+  --help            this text
+`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      ephemeral: { type: "boolean" },
+      data: { type: "string" },
+      start: { type: "string" },
+      quiet: { type: "boolean" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help) return void process.stdout.write(help);
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const log = createJsonLog({
+    print: values.quiet ? () => undefined : print,
+    nowMs: processClock.nowMs,
+    minimum: "debug",
+  });
+  const dev = await startDev({
+    workflows: configured,
+    log,
+    metrics: { count: () => undefined, flush: async () => undefined },
+    ...(!values.ephemeral && { dataFolder: values.data ?? ".tickwright" }),
+    onNotice: (notice) => log.write("warn", `stack.${notice.kind}`, { ...notice }),
+  });
+  const { stack, engine } = dev;
+  const message = {
+    endpoint: stack.endpoints.sqs,
+    queueUrl: stack.queueUrl("wake:standard"),
+    body: '{"runId":"RUN-ID"}',
+  };
+  print(
+    `Tickwright is running: DynamoDB at ${stack.endpoints.dynamodb}, SQS and S3 at ${stack.endpoints.sqs}, table ${stack.tableName}.`,
+  );
+  print(`Workflows: ${configured.map((workflow) => workflow.name).join(", ")}.`);
+  print(
+    `\nWake a run by hand (put its id for RUN-ID):\n\n  ${nodeCommand(message)}\n\nor, with the AWS CLI:\n\n  ${awsCommand(message)}\n`,
+  );
+  if (values.start !== undefined) await startAll(engine, values.start, print);
+  print("Stop with Ctrl-C.");
+  const stop = () => void stack.stop().then(() => process.exit(0));
+  process.once("SIGINT", stop);
+  process.once("SIGTERM", stop);
+}
+
+async function startAll(engine: Engine, file: string, print: (line: string) => void): Promise<void> {
+  const runs = JSON.parse(await readFile(file, "utf8")) as readonly {
+    readonly workflow: string;
+    readonly runId: string;
+    readonly input: unknown;
+  }[];
+  for (const { workflow, runId, input } of runs) {
+    try {
+      const { isNew } = await start(engine, { workflow, runId, input });
+      print(`${isNew ? "started" : "was there"} ${workflow} ${runId}`);
+    } catch (error) {
+      if (!Fault.is(error)) throw error;
+      print(`not started: ${workflow} ${runId}: ${error.message}`);
+    }
+  }
+}
+
+if (import.meta.main) await main();

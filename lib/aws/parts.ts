@@ -1,0 +1,64 @@
+import { defaultLimits, fixed, type Limits } from "../core/limits.ts";
+import type { PayloadStore } from "../ports.ts";
+import { createDynamodbClient, createS3Client, createSqsClient } from "./clients.ts";
+import { createDynamodbStore } from "./dynamodb-store.ts";
+import { createEmfMetrics } from "./emf-metrics.ts";
+import { createJsonLog } from "./json-log.ts";
+import { envNames } from "./names.ts";
+import { processClock, processRandom } from "./process.ts";
+import { createNoPayloads, createS3Payloads } from "./s3-payloads.ts";
+import { createSqsQueue } from "./sqs-queue.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Everything that a deployed function works with, from its environment: the ports on AWS, the limits of this installation, and the
+ * name of the deploy. Throws with the variable's name if one is missing: the function was not deployed by the construct.
+ */
+export function partsFrom(env: Environment) {
+  const clock = processClock;
+  const random = processRandom;
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const build = required(env, envNames.build);
+  return {
+    store: createDynamodbStore({
+      client: createDynamodbClient(),
+      tableName: required(env, envNames.table),
+      clock,
+      random,
+    }),
+    queue: createSqsQueue({ client: createSqsClient(), queueBase: required(env, envNames.queueBase), clock, random }),
+    payloads: payloadsFrom(env),
+    clock,
+    random,
+    log: createJsonLog({ print, nowMs: clock.nowMs, fields: { function: env["AWS_LAMBDA_FUNCTION_NAME"], build } }),
+    metrics: createEmfMetrics({ namespace: required(env, envNames.metrics), print, nowMs: clock.nowMs }),
+    limits: limitsFrom(env),
+    build,
+  };
+}
+
+function payloadsFrom(env: Environment): PayloadStore {
+  const bucket = env[envNames.bucket];
+  return bucket === undefined
+    ? createNoPayloads(fixed.itemPayloadBytesMax)
+    : createS3Payloads({ client: createS3Client(), bucket, clock: processClock });
+}
+
+/** The limits that the installation sets otherwise, over those of the engine. */
+export function limitsFrom(env: Environment): Limits {
+  const text = env[envNames.limits];
+  return { ...defaultLimits, ...(text === undefined ? {} : (JSON.parse(text) as Partial<Limits>)) };
+}
+
+/** The worker group that this function serves. */
+export function groupFrom(env: Environment): string {
+  return required(env, envNames.group);
+}
+
+function required(env: Environment, name: string): string {
+  const value = env[name];
+  if (value === undefined || value === "")
+    throw new Error(`The environment variable ${name} is not set: deploy this function with the construct.`);
+  return value;
+}
