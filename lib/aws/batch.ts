@@ -1,5 +1,5 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import type { HandedBack, Received } from "../engine/received.ts";
+import type { HandedBack, Received } from "../ports/received.ts";
 import { attributeNames } from "./names.ts";
 
 /** A defect of the code, not of a run: for an error log. */

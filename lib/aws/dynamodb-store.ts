@@ -1,9 +1,9 @@
 import { ConditionalCheckFailedException, type DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DeleteCommand, DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { Fault } from "../core/faults.ts";
-import { itemBytes, itemBytesMax } from "../item-size.ts";
+import { itemBytes, itemBytesMax } from "../ports/item-size.ts";
+import { assertWrite } from "../ports/storable.ts";
 import type { Fields, Key, RunStore, Write, Written } from "../ports.ts";
-import { assertWrite } from "../storable.ts";
 import { createDynamodbReader } from "./dynamodb-reader.ts";
 import { attemptsOf, classify, toFault } from "./errors.ts";
 import { conditionOf, createPlaceholders, updateOf } from "./expressions.ts";

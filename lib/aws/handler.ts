@@ -1,6 +1,6 @@
 import middy, { type MiddlewareObj } from "@middy/core";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
-import type { HandedBack, Received, Remaining } from "../engine/received.ts";
+import type { HandedBack, Received, Remaining } from "../ports/received.ts";
 import type { Log, Metrics } from "../ports.ts";
 import { runBatch } from "./batch.ts";
 

@@ -1,5 +1,5 @@
+import { messageBytes } from "../ports/sendable.ts";
 import type { Message } from "../ports.ts";
-import { messageBytes } from "../sendable.ts";
 
 /** A message and its place among those that were handed over. */
 export type Numbered = { readonly message: Message; readonly index: number };

@@ -9,7 +9,7 @@ import { type Active, type Due, isLive, type Run } from "./run.ts";
  */
 export function dueOf(run: Run, stored: Due | undefined, nowMs: number, limits: Limits): Due | undefined {
   if (!isLive(run)) return dueAtEnd(run, stored, nowMs, limits);
-  if (run.isParked) return stored?.kind === "parked" ? stored : { kind: "parked", atMs: nowMs };
+  if (run.isParked) return stored?.kind === "parked" && stored.atMs === run.deadlineAtMs ? stored : { kind: "parked", atMs: run.deadlineAtMs };
   const wantedMs = wantedAtMs(run, nowMs, limits);
   const isKept = stored?.kind === "at" && stored.atMs > nowMs && stored.atMs <= wantedMs;
   return isKept ? stored : { kind: "at", atMs: wantedMs };
@@ -51,8 +51,6 @@ function entryAtMs(entry: Active, run: Run, nowMs: number, limits: Limits): numb
       if (run.isPaused) return Number.POSITIVE_INFINITY;
       // a delay that no message can carry: the task is sent when this comes due
       return entry.sinceMs - nowMs > fixed.delayMsMax ? entry.sinceMs : entry.untilMs;
-    case "parked":
-      return Number.POSITIVE_INFINITY;
     case "held":
       // as long as a dispatch would be given: otherwise the first step of every chain would move the index, for two units
       return entry.untilMs + limits.dispatchGraceMs;

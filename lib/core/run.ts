@@ -25,7 +25,7 @@ export interface Run {
   readonly isParked: boolean;
   /** Set while compensating or cancelling: how the run will end. */
   readonly ending: "failed" | "cancelled" | undefined;
-  /** Why it failed, or who ended it; short. */
+  /** Why it failed, who ended it, or what it is parked for; short. */
   readonly reason: Reason | undefined;
   /** A compensation failed for good, or the run was ended without one. */
   readonly isUncompensated: boolean;
@@ -80,7 +80,7 @@ export interface Reason {
  * | `signal`, `gate` | mail; a decision | start | time-out, or 0 |
  * | `child` | the child's notice | start | read the child's row at |
  * | `unwanted` | nothing: a child that a terminal or ending run must cancel | start | send again at |
- * | `parked` | a deploy that brings the handler | start | 0 |
+ * | `parked` | a deploy that brings the handler | start | try again at, if the run does other things |
  */
 export interface Active {
   readonly node: number;
@@ -147,6 +147,7 @@ export interface MailCursor {
 
 export type Due =
   | { readonly kind: "at"; readonly atMs: number }
+  /** Waits for a deploy; the instant is its deadline. */
   | { readonly kind: "parked"; readonly atMs: number }
   | { readonly kind: "ended-badly"; readonly atMs: number };
 

@@ -4,14 +4,15 @@ import type { Json } from "../core/json.ts";
 import { fixed } from "../core/limits.ts";
 import { type ProgramNode, stepBodyOf } from "../core/program.ts";
 import type { Active } from "../core/run.ts";
+import type { Remaining } from "../ports/received.ts";
 import { factsForNode } from "./children.ts";
 import type { Engine } from "./engine.ts";
 import { runHandler } from "./handler.ts";
 import type { Loaded } from "./load.ts";
 import { storeOutput } from "./output.ts";
-import type { Remaining } from "./received.ts";
 import type { StoredOutput } from "./records/attempt.ts";
-import { readerOf, resolveInput } from "./resolve.ts";
+import { readerOf } from "./resolve.ts";
+import { resolveInput } from "./resolve-input.ts";
 
 /** How an attempt ended, ready to be recorded, and its output for whoever goes on with it in this process. */
 export interface Ran {
@@ -44,7 +45,7 @@ export async function attempt(
   const { run, program } = loaded;
   const body = stepBodyOf(node.def);
   const handler = body && engine.registry.handler(body.handler);
-  if (!body || !handler) return park("unknown-workflow", `no handler ${body?.handler ?? node.def.name} in this build`);
+  if (!body || !handler) return park("unknown-handler", `no handler ${body?.handler ?? node.def.name} in this build`);
   const undoes = node.def.compensates;
   const resolved = await resolving(() =>
     resolveInput(readerOf(engine, run, program, { known, undoes }), node, body.input, entry.index),

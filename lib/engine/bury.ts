@@ -1,11 +1,11 @@
 import { attemptName } from "../core/keys.ts";
 import { isLive } from "../core/run.ts";
+import type { HandedBack, Received, Remaining } from "../ports/received.ts";
 import type { Engine } from "./engine.ts";
 import { load, snapshot } from "./load.ts";
 import { queues, send, wakeUp } from "./messages.ts";
 import { readMessage, withStrikes } from "./process.ts";
 import { processingOf } from "./processing.ts";
-import type { HandedBack, Received, Remaining } from "./received.ts";
 import { endUnclaimed } from "./records/attempt.ts";
 
 /**

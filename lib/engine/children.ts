@@ -14,7 +14,8 @@ import { loadRun } from "./load.ts";
 import { send, wakeUp } from "./messages.ts";
 import { storeOutput } from "./output.ts";
 import { endUnclaimed } from "./records/attempt.ts";
-import { readerOf, readRunOutput, resolveInput } from "./resolve.ts";
+import { readerOf, readRunOutput } from "./resolve.ts";
+import { resolveInput } from "./resolve-input.ts";
 import { createRun } from "./start.ts";
 
 /** Where a child's end is written: its parent, as the child's input record holds it. */

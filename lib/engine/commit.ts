@@ -6,7 +6,7 @@ import { rowAttributes } from "../core/row-format.ts";
 import { readTiny, writeTiny } from "../core/row-tiny.ts";
 import { isLive, type Run } from "../core/run.ts";
 import { whose, withToken } from "../guard/mine.ts";
-import { itemBytes } from "../item-size.ts";
+import { itemBytes } from "../ports/item-size.ts";
 import type { Fields } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { expiresAtS } from "./records/attempt.ts";

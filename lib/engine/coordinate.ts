@@ -1,10 +1,10 @@
 import { partitionOf } from "../core/keys.ts";
+import type { HandedBack, Received, Remaining } from "../ports/received.ts";
 import { advance } from "./advance.ts";
 import type { Engine } from "./engine.ts";
 import { queues } from "./messages.ts";
 import { type Processed, type Read, readMessage, withStrikes } from "./process.ts";
 import { merged, noWork, type Processing, processingOf } from "./processing.ts";
-import type { HandedBack, Received, Remaining } from "./received.ts";
 
 /** Runs that one batch moves at once. */
 const parallelMax = 10;

@@ -93,7 +93,8 @@ async function heartbeat(
   );
   const isLost =
     written.kind === "absent" ||
-    (written.kind === "refused" && (written.now[attemptAttributes.token] !== right.token || written.now[attemptAttributes.outcome] !== undefined));
+    (written.kind === "refused" &&
+      (written.now[attemptAttributes.token] !== right.token || written.now[attemptAttributes.outcome] !== undefined));
   if (isLost) return controller.abort(new Fault("lost", "the lease was lost: another attempt may have begun"));
   const seen = await snapshot(engine, run);
   const now = seen && decodeRun(stateKey(run), seen.row);

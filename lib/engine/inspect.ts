@@ -1,7 +1,7 @@
+import { decodeRun } from "../core/row-format.ts";
 import { isLive, isSettled, type Run, statusOf } from "../core/run.ts";
 import type { Engine, RunRef } from "./engine.ts";
 import { snapshot } from "./load.ts";
-import { decodeRun } from "../core/row-format.ts";
 import { stateKey } from "./records/state.ts";
 
 /** A run's row as it stands, or nothing. */

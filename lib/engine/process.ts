@@ -1,10 +1,10 @@
 import { type Envelope, envelopeFrom } from "../core/envelope.ts";
 import { Fault } from "../core/faults.ts";
+import type { Received } from "../ports/received.ts";
 import type { Engine, RunRef } from "./engine.ts";
 import { forceFail } from "./force-fail.ts";
 import { type Snapshot, snapshot } from "./load.ts";
 import { message, queues } from "./messages.ts";
-import type { Received } from "./received.ts";
 import type { Strikes } from "./records/strikes.ts";
 import { isEnough, isTransient, removeStrikes, standingOf, strike } from "./strike.ts";
 

@@ -1,7 +1,7 @@
 import type { Envelope, Why } from "../core/envelope.ts";
 import type { Held, Inputs } from "../core/inputs.ts";
+import type { Remaining } from "../ports/received.ts";
 import type { Engine, RunRef } from "./engine.ts";
-import type { Remaining } from "./received.ts";
 
 /** One processing of one run: what brought it here, and what it learns on its way. Hints add up and are never replaced. */
 export interface Processing extends RunRef {

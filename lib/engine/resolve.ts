@@ -11,7 +11,6 @@ import { readTiny } from "../core/row-tiny.ts";
 import { inputPosition, nodeState, type Run, type TinyOutput } from "../core/run.ts";
 import type { Fields, Key } from "../ports.ts";
 import type { Engine } from "./engine.ts";
-import { readItem } from "./items.ts";
 import { readPayload } from "./payloads.ts";
 import { attemptKey } from "./records/attempt.ts";
 import { payloadAttributes } from "./records/payload.ts";
@@ -36,13 +35,6 @@ export function readerOf(
   options: { readonly known?: ReadonlyMap<number, Json>; readonly undoes?: string | undefined } = {},
 ): Reader {
   return { engine, run, program, known: options.known ?? new Map(), undoes: options.undoes, outputs: new Map() };
-}
-
-/** The input of an attempt: its expression over the outputs that it reads. Item and index where it stands in a map. */
-export async function resolveInput(reader: Reader, node: ProgramNode, expr: Expr, index: number): Promise<Evaluated> {
-  const sources = sourcesOf(expr);
-  const item = sources.has("$item") ? await readItem(reader, node, index) : undefined;
-  return await resolve(reader, expr, (source) => (source === "$item" ? item : source === "$index" ? index : undefined));
 }
 
 /** An expression over the run's input and its nodes' outputs. */

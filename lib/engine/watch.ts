@@ -1,11 +1,11 @@
 import type { Envelope } from "../core/envelope.ts";
 import { duePartition } from "../core/keys.ts";
 import { fixed } from "../core/limits.ts";
+import type { Remaining } from "../ports/received.ts";
 import type { Key } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { snapshot } from "./load.ts";
 import { message, queues, send } from "./messages.ts";
-import type { Remaining } from "./received.ts";
 import { putSent, type Sent } from "./records/strikes.ts";
 
 export interface Watched {

@@ -5,6 +5,7 @@ import { attemptName } from "../core/keys.ts";
 import { leaseMs } from "../core/nodes/step.ts";
 import { isInline, nodeAt, type ProgramNode, stepBodyOf } from "../core/program.ts";
 import { type Active, isLive, type Run } from "../core/run.ts";
+import type { HandedBack, Received, Remaining } from "../ports/received.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { attempt, type Ran } from "./attempt.ts";
 import type { Engine } from "./engine.ts";
@@ -13,7 +14,6 @@ import { type Loaded, load, snapshot } from "./load.ts";
 import { message, queues, send, wakeUp } from "./messages.ts";
 import { type Processed, readMessage, withStrikes } from "./process.ts";
 import { type Processing, processingOf, type Work } from "./processing.ts";
-import type { HandedBack, Received, Remaining } from "./received.ts";
 import { claimAttempt, recordAttempt } from "./records/attempt.ts";
 
 /** Consumes the tasks of one worker group: claims, runs the handler, records, and ticks in place. Gives what is handed back. */

@@ -1,8 +1,8 @@
 import { toDelaySeconds } from "../core/delay.ts";
 import { Fault } from "../core/faults.ts";
 import { deadQueueOf } from "../core/queue-names.ts";
+import { faultOfMessage } from "../ports/sendable.ts";
 import type { Clock, Message, Queue, Sent } from "../ports.ts";
-import { faultOfMessage } from "../sendable.ts";
 import { forever, type Hooks } from "./fault-hooks.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 

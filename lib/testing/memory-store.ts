@@ -1,7 +1,7 @@
 import { Fault } from "../core/faults.ts";
-import { itemBytes, itemBytesMax } from "../item-size.ts";
+import { itemBytes, itemBytesMax } from "../ports/item-size.ts";
+import { assertWrite } from "../ports/storable.ts";
 import type { Fields, Key, RunStore, Value, Write, Written } from "../ports.ts";
-import { assertWrite } from "../storable.ts";
 import { isHolding } from "./checks.ts";
 import { applyEdits } from "./edits.ts";
 import { forever, type Hooks, type Injection } from "./fault-hooks.ts";

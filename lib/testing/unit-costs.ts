@@ -1,4 +1,4 @@
-import { itemBytes } from "../item-size.ts";
+import { itemBytes } from "../ports/item-size.ts";
 import type { Fields, Key } from "../ports.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { itemBytes } from "../item-size.ts";
+import { itemBytes } from "../ports/item-size.ts";
 import type { Fields, Key, RunStore, Write } from "../ports.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import { bytesOf, indexUnits, readUnits, writeUnits } from "./unit-costs.ts";

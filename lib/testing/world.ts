@@ -1,12 +1,12 @@
-import { type Limits, defaultLimits } from "../core/limits.ts";
+import { defaultLimits, type Limits } from "../core/limits.ts";
 import type { Registry } from "../core/registry.ts";
 import { bury } from "../engine/bury.ts";
 import { coordinate } from "../engine/coordinate.ts";
 import { createEngine, type Engine } from "../engine/engine.ts";
 import { queues } from "../engine/messages.ts";
-import type { HandedBack, Remaining } from "../engine/received.ts";
 import { watch } from "../engine/watch.ts";
 import { work } from "../engine/work.ts";
+import type { HandedBack, Remaining } from "../ports/received.ts";
 import type { PayloadStore, RunStore } from "../ports.ts";
 import type { Hooks } from "./fault-hooks.ts";
 import { createMemoryPayloads } from "./memory-payloads.ts";
@@ -69,7 +69,10 @@ export function createWorld(options: WorldOptions): World {
   const random = createSeededRandom(options.seed ?? 1);
   const clock = createVirtualClock();
   const functionMs = options.functionMs ?? 900_000;
-  const store = createMemoryStore({ nowMs: () => clock.nowMs(), ...(options.storeHooks && { hooks: options.storeHooks }) });
+  const store = createMemoryStore({
+    nowMs: () => clock.nowMs(),
+    ...(options.storeHooks && { hooks: options.storeHooks }),
+  });
   const isUnruly = options.isShuffled || options.lossRate !== undefined || options.duplicateRate !== undefined;
   const queue = createMemoryQueue({
     clock,
@@ -99,10 +102,13 @@ export function createWorld(options: WorldOptions): World {
   let handedBack = 0;
   let nextWatchAtMs = clock.nowMs() + minuteMs;
 
-  function functionOf(name: string): ((batch: readonly Delivery[], remaining: Remaining) => Promise<HandedBack>) | undefined {
+  function functionOf(
+    name: string,
+  ): ((batch: readonly Delivery[], remaining: Remaining) => Promise<HandedBack>) | undefined {
     if (name === queues.dead) return undefined;
     if (name === queues.deadTask) return (batch, remaining) => bury(engine, batch, remaining);
-    if (name.startsWith("task:")) return (batch, remaining) => work(engine, name.slice("task:".length), batch, remaining);
+    if (name.startsWith("task:"))
+      return (batch, remaining) => work(engine, name.slice("task:".length), batch, remaining);
     return (batch, remaining) => coordinate(engine, batch, remaining, name);
   }
 
@@ -134,7 +140,11 @@ export function createWorld(options: WorldOptions): World {
 
   async function step(limitMs: number): Promise<void> {
     if ((await deliver()) > 0) return;
-    const next = [queue.nextVisibleAtMs(), clock.nextWakeAtMs(), options.hasWatchdog === false ? undefined : nextWatchAtMs];
+    const next = [
+      queue.nextVisibleAtMs(),
+      clock.nextWakeAtMs(),
+      options.hasWatchdog === false ? undefined : nextWatchAtMs,
+    ];
     const atMs = Math.min(limitMs, ...next.filter((each) => each !== undefined));
     await clock.advance(Math.max(0, atMs - clock.nowMs()));
     if (options.hasWatchdog === false || clock.nowMs() < nextWatchAtMs) return;

@@ -1,13 +1,16 @@
+import * as v from "valibot";
 import { expect, test } from "vitest";
-import { start } from "../../lib/engine/start.ts";
-import { findRun } from "../../lib/engine/inspect.ts";
 import { isSettled, statusOf } from "../../lib/core/run.ts";
 import { readResult } from "../../lib/engine/children.ts";
-import { createWorld } from "../../lib/testing/world.ts";
+import { findRun } from "../../lib/engine/inspect.ts";
+import { start } from "../../lib/engine/start.ts";
 import { createRegistry, step, workflow } from "../../lib/index.ts";
-import * as v from "valibot";
+import { createWorld } from "../../lib/testing/world.ts";
 
-const add = (name: string, extra = {}) => step(name, { input: v.object({ n: v.number() }), output: v.object({ n: v.number() }), ...extra }, ({ n }) => ({ n: n + 1 }));
+const add = (name: string, extra = {}) =>
+  step(name, { input: v.object({ n: v.number() }), output: v.object({ n: v.number() }), ...extra }, ({ n }) => ({
+    n: n + 1,
+  }));
 
 function chain(steps: number, extra: object) {
   return workflow("chain", { input: v.object({ n: v.number() }) }, (flow, input) => {
@@ -18,7 +21,10 @@ function chain(steps: number, extra: object) {
   });
 }
 
-for (const [name, extra] of [["remote", {}], ["inline", { inline: true }]] as const) {
+for (const [name, extra] of [
+  ["remote", {}],
+  ["inline", { inline: true }],
+] as const) {
   test(`a ${name} chain runs to its end`, async () => {
     const world = createWorld({ registry: createRegistry([chain(10, extra)]) });
     await start(world.engine, { workflow: "chain", runId: "r1", input: { n: 1 } });

@@ -1,5 +1,5 @@
 import type { StepBody } from "../definition.ts";
-import { addActive, change, type Draft, dropActive, replaceActive, transition } from "../draft.ts";
+import { addActive, change, type Draft, dropActive, replaceActive, transition, reasonOf } from "../draft.ts";
 import { type FaultCode, type FaultData, faults } from "../faults.ts";
 import type { Attempt, Held, HeldResult, Outcome } from "../inputs.ts";
 import { attemptName } from "../keys.ts";
@@ -67,9 +67,9 @@ function mayHold(draft: Draft, node: ProgramNode, entry: Active): boolean {
 export function examineStep(draft: Draft, node: ProgramNode, entry: Active): void {
   const { inputs } = draft;
   const park = inputs.parks.find((each) => isSame(each, entry));
-  if (park && entry.state !== "parked") return parkStep(draft, entry);
+  if (park && entry.state !== "parked") return parkStep(draft, node, entry, park.fault);
   if (entry.state === "parked") {
-    if (inputs.isUnpark) reopen(draft, node, entry);
+    if (inputs.isUnpark || (entry.untilMs <= draft.nowMs && !draft.base.isParked)) reopen(draft, node, entry);
     return;
   }
   const result = heldResult(inputs.held, entry);
@@ -215,11 +215,15 @@ function giveUp(draft: Draft, node: ProgramNode, entry: Active, cause: FaultData
   workFailed(draft, node, cause);
 }
 
-/** No try is burnt: the attempt keeps its number, as nobody claimed it. */
-function parkStep(draft: Draft, entry: Active): void {
-  replaceActive(draft, entry, { ...entry, state: "parked", token: "", untilMs: 0 });
+/**
+ * No try is burnt: the attempt keeps its number, as nobody claimed it. A deploy wakes a run that has nothing else to do; one that
+ * has looks again by itself now and then.
+ */
+function parkStep(draft: Draft, node: ProgramNode, entry: Active, cause: FaultData): void {
+  const untilMs = draft.nowMs + draft.limits.owedGraceMsMax;
+  replaceActive(draft, entry, { ...entry, state: "parked", token: "", untilMs });
   draft.notes.parked += 1;
-  transition(draft);
+  transition(draft, { reason: reasonOf(cause, node) });
 }
 
 function reopen(draft: Draft, node: ProgramNode, entry: Active): void {

@@ -1,4 +1,4 @@
-import type { Fields, Key, Value } from "./ports.ts";
+import type { Fields, Key, Value } from "../ports.ts";
 
 /** DynamoDB refuses an item above 400 KB, its attribute names counted. */
 export const itemBytesMax = 400 * 1024;

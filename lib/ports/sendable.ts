@@ -1,5 +1,5 @@
-import { Fault } from "./core/faults.ts";
-import type { Message } from "./ports.ts";
+import { Fault } from "../core/faults.ts";
+import type { Message } from "../ports.ts";
 
 /**
  * SQS takes 1 MiB for one message, names, types and values of its attributes counted.

@@ -1,5 +1,5 @@
-import { Fault } from "./core/faults.ts";
-import type { Check, Path, Write } from "./ports.ts";
+import { Fault } from "../core/faults.ts";
+import type { Check, Path, Write } from "../ports.ts";
 
 /**
  * Throws the fault `refused` for a write that a store would call invalid, or that an emulator would not: every adapter asks here first.
