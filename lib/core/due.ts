@@ -9,7 +9,10 @@ import { type Active, type Due, isLive, type Run } from "./run.ts";
  */
 export function dueOf(run: Run, stored: Due | undefined, nowMs: number, limits: Limits): Due | undefined {
   if (!isLive(run)) return dueAtEnd(run, stored, nowMs, limits);
-  if (run.isParked) return stored?.kind === "parked" && stored.atMs === run.deadlineAtMs ? stored : { kind: "parked", atMs: run.deadlineAtMs };
+  if (run.isParked)
+    return stored?.kind === "parked" && stored.atMs === run.deadlineAtMs
+      ? stored
+      : { kind: "parked", atMs: run.deadlineAtMs };
   const wantedMs = wantedAtMs(run, nowMs, limits);
   const isKept = stored?.kind === "at" && stored.atMs > nowMs && stored.atMs <= wantedMs;
   return isKept ? stored : { kind: "at", atMs: wantedMs };

@@ -25,7 +25,11 @@ export const faults = {
     isRetried: false,
     next: "Nothing was stored. Register the workflow with this process.",
   },
-  "unknown-handler": { status: 409, isRetried: false, next: "The node is parked, no try is burnt; a deploy with the handler wakes it." },
+  "unknown-handler": {
+    status: 409,
+    isRetried: false,
+    next: "The node is parked, no try is burnt; a deploy with the handler wakes it.",
+  },
   "unknown-definition": {
     status: 404,
     isRetried: true,

@@ -14,7 +14,7 @@ import { loadRun } from "./load.ts";
 import { send, wakeUp } from "./messages.ts";
 import { storeOutput } from "./output.ts";
 import { endUnclaimed } from "./records/attempt.ts";
-import { readerOf, readRunOutput } from "./resolve.ts";
+import { type Reader, readerOf, readRunOutput } from "./resolve.ts";
 import { resolveInput } from "./resolve-input.ts";
 import { createRun } from "./start.ts";
 
@@ -35,12 +35,16 @@ export function childRunId(parent: Pick<Run, "runUid">, entry: Pick<Active, "nod
   return `child-${digest(`${parent.runUid}/${attemptName(entry.node, entry.index, entry.attempt)}`)}`;
 }
 
-/** Starts the child of an entry, or finds that it was started; one that has ended already tells its parent again. */
-export async function startChild(engine: Engine, parent: Run, program: Program, entry: Active): Promise<void> {
+/**
+ * Starts the child of an entry, or finds that it was started; one that has ended already tells its parent again. `reader` may be
+ * shared by the children of one parent, so that what they read is read once.
+ */
+export async function startChild(reader: Reader, entry: Active): Promise<void> {
+  const { engine, run: parent, program } = reader;
   const node = nodeAt(program, entry.node);
   const body = childBodyOf(node.def);
   if (!body) throw new RangeError(`${node.def.name} starts no child`);
-  const input = await resolveInput(readerOf(engine, parent, program), node, body.input, entry.index);
+  const input = await resolveInput(reader, node, body.input, entry.index);
   if (!input.ok) return await tellFailure(engine, parent, entry, { kind: "failed", fault: input.fault });
   const child = engine.registry.byHash(body.definition);
   const childProgram = await programFor(engine, body.definition);
@@ -116,6 +120,9 @@ async function createTombstone(engine: Engine, parent: Run, entry: Active, runId
     actor: `parent:${parent.runId}`,
   });
   if (created.kind === "exists" && isLive(created.run)) return await cancelChild(engine, parent, entry);
+  // it has ended by itself meanwhile: what it did counts, and may have to be undone
+  if (created.kind === "exists" && created.run.hasParent)
+    return await notifyParent(engine, created.run, await programFor(engine, created.run.definitionHash));
   await tellFailure(engine, parent, entry, { kind: "cancelled" });
 }
 

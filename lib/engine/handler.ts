@@ -12,6 +12,7 @@ import type { Engine } from "./engine.ts";
 import { snapshot } from "./load.ts";
 import { extendLease } from "./records/attempt.ts";
 import { stateKey } from "./records/state.ts";
+import { isTransient } from "./strike.ts";
 
 export type Handled =
   | { readonly kind: "ok"; readonly value: Json }
@@ -42,8 +43,13 @@ export async function runHandler(
     idempotencyKey: `${run.runUid}-${entry.node}-${entry.index}`,
     signal: controller.signal,
     heartbeat: async () => {
-      if (body.heartbeatMs !== undefined && !right.isInline)
+      // a beat that the platform refuses is a beat missed, not the step's failure: the lease has slack for it
+      if (body.heartbeatMs === undefined || right.isInline) return;
+      try {
         await heartbeat(engine, run, node, entry, right, leaseMs(body, engine.limits), controller);
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+      }
     },
   };
   const timedOut = new Fault("timed-out", `the attempt took longer than ${timeoutMs} ms`);

@@ -16,6 +16,9 @@ export interface Appended {
   readonly isRepeat: boolean;
 }
 
+/** The lane's letter and a hash: numbers of the two lanes are counted apart, and so are their ids forgotten. */
+export const idHashOf = (lane: Lane, id: string): string => `${lane.slice(0, 1)}${digest(id).slice(0, 12)}`;
+
 /** Seconds after which a full mailbox is worth another try. */
 const retryAfterS = 1;
 
@@ -25,7 +28,7 @@ const retryAfterS = 1;
  */
 export async function append(engine: Engine, run: Run, lane: Lane, text: string, id: string): Promise<Appended> {
   if (!isLive(run)) throw ended(run);
-  const entry: Entry = { lane, text, idHash: digest(`${lane}/${id}`).slice(0, 12) };
+  const entry: Entry = { lane, text, idHash: idHashOf(lane, id) };
   const appended = await write(engine, run, entry);
   await send(engine, [wakeUp(run, { hints: ["mail"] })]);
   await lookAgain(engine, run, lane, appended.seq);

@@ -2,11 +2,12 @@ import type { Attempt } from "../core/inputs.ts";
 import { attemptName } from "../core/keys.ts";
 import type { Owed } from "../core/owed.ts";
 import type { Program } from "../core/program.ts";
-import type { Run } from "../core/run.ts";
+import type { Active, Run } from "../core/run.ts";
 import type { Message } from "../ports.ts";
 import { cancelChild, notifyParent, startChild } from "./children.ts";
 import type { Engine } from "./engine.ts";
 import { send, taskMessage, wakeUp } from "./messages.ts";
+import { readerOf } from "./resolve.ts";
 
 /**
  * Does what a committed state owes: sends tasks and timers, starts and cancels children, tells the parent. Everything here may
@@ -20,6 +21,7 @@ export async function perform(
   attempts: ReadonlyMap<string, Attempt | undefined> = new Map(),
 ): Promise<void> {
   const messages: Message[] = [];
+  const starts: Active[] = [];
   for (const each of owed) {
     switch (each.kind) {
       case "task":
@@ -31,7 +33,7 @@ export async function perform(
         messages.push(timerMessage(run, each));
         break;
       case "start-child":
-        await startChild(engine, run, program, each.entry);
+        starts.push(each.entry);
         break;
       case "cancel-child":
         await cancelChild(engine, run, each.entry);
@@ -41,6 +43,17 @@ export async function perform(
     }
   }
   await send(engine, messages);
+  await startAll(engine, run, program, starts);
+}
+
+/** Children started at once. */
+const parallelMax = 8;
+
+async function startAll(engine: Engine, run: Run, program: Program, entries: readonly Active[]): Promise<void> {
+  const reader = readerOf(engine, run, program);
+  for (let at = 0; at < entries.length; at += parallelMax) {
+    await Promise.all(entries.slice(at, at + parallelMax).map((entry) => startChild(reader, entry)));
+  }
 }
 
 function timerMessage(run: Run, owed: Extract<Owed, { kind: "timer" }>): Message {

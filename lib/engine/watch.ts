@@ -17,6 +17,11 @@ export interface Watched {
 
 const pageMax = 100;
 
+/** What is overdue, and what is parked past its deadline. */
+const watched = (["D", "P"] as const).flatMap((kind) =>
+  Array.from({ length: fixed.dueShards }, (_, shard) => duePartition.shard(kind, shard)),
+);
+
 /**
  * Finds what is overdue, oldest first, shard by shard, and sends each run one wake-up per due value and interval, which doubles.
  * Bounded a minute, and silent while its own queue is behind: an outage of an hour must not turn into a flood. It decides
@@ -30,12 +35,12 @@ export async function watch(engine: Engine, remaining: Remaining): Promise<Watch
   const nowMs = engine.clock.nowMs();
   let overdue = 0;
   let sent = 0;
-  for (let shard = 0; shard < fixed.dueShards; shard++) {
+  for (const partition of watched) {
     let after: string | undefined;
     do {
       if (sent >= engine.limits.sendsMax || remaining() < engine.limits.reserveMs) break;
       const page = await engine.store.find("due", {
-        partition: duePartition.shard("D", shard),
+        partition,
         upTo: nowMs,
         limit: pageMax,
         ...(after !== undefined && { after }),

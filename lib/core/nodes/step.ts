@@ -1,5 +1,5 @@
 import type { StepBody } from "../definition.ts";
-import { addActive, change, type Draft, dropActive, replaceActive, transition, reasonOf } from "../draft.ts";
+import { addActive, change, type Draft, dropActive, reasonOf, replaceActive, transition } from "../draft.ts";
 import { type FaultCode, type FaultData, faults } from "../faults.ts";
 import type { Attempt, Held, HeldResult, Outcome } from "../inputs.ts";
 import { attemptName } from "../keys.ts";

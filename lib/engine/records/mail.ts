@@ -107,8 +107,11 @@ export function trimMail(run: Run, mailbox: Mailbox, options: { readonly isLooke
     edits.push({ kind: "set", path: [a.commandBase], value: mailbox.commandBase + commands });
     for (let at = 0; at < commands; at++) edits.push({ kind: "remove", path: [a.commands, at] });
   }
-  for (const hash of forgotten(mailbox, Math.max(signals, 0), Math.max(commands, 0)))
-    edits.push({ kind: "remove", path: [a.ids, hash] });
+  const old = [
+    ...forgotten(mailbox, "signals", mailbox.signalBase + Math.max(signals, 0)),
+    ...forgotten(mailbox, "commands", mailbox.commandBase + Math.max(commands, 0)),
+  ];
+  for (const hash of old) edits.push({ kind: "remove", path: [a.ids, hash] });
   if (hasDue) edits.push({ kind: "remove", path: [a.duePartition] }, { kind: "remove", path: [a.dueAtMs] });
   const unchanged: readonly Check[] = hasDue
     ? [
@@ -129,11 +132,12 @@ export function trimMail(run: Run, mailbox: Mailbox, options: { readonly isLooke
   };
 }
 
-/** Ids beyond what is pending and the last ones: signals and commands count their numbers apart, so the older half goes. */
-function forgotten(mailbox: Mailbox, signals: number, commands: number): readonly string[] {
-  const pending = mailbox.signals.length - signals + mailbox.commands.length - commands;
-  const byAge = Object.entries(mailbox.ids).sort(([, one], [, other]) => one - other);
-  return byAge.slice(0, Math.max(0, byAge.length - pending - 2 * fixed.mailIdsKept)).map(([hash]) => hash);
+/** Ids of one lane that are older than the last ones before its new base. */
+function forgotten(mailbox: Mailbox, lane: Lane, base: number): readonly string[] {
+  const oldest = base - fixed.mailIdsKept;
+  return Object.entries(mailbox.ids).flatMap(([hash, seq]) =>
+    hash.startsWith(lane.slice(0, 1)) && seq < oldest ? [hash] : [],
+  );
 }
 
 /** Mail on an ended run: nothing is appended any more, and it is due no more. What was not taken stays, as undelivered. */
