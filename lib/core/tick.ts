@@ -50,7 +50,7 @@ function live(draft: Draft): void {
   if (isOverdue(draft)) return endAtOnce(draft, "failed");
   checkBounds(draft);
   proceed(draft);
-  if (draft.endings.length === 0 && !draft.run.ending) succeed(draft);
+  if (draft.endings.length === 0 && !draft.run.ending && isLive(draft.run)) succeed(draft);
 }
 
 /** Opens what has become ready, and takes what that opening can take at once, until nothing moves. */

@@ -14,10 +14,14 @@ export function leaseMs(body: StepBody, limits: Limits): number {
   return (body.heartbeatMs ?? body.timeoutMs) + limits.clockSlackMs;
 }
 
-/** When an unclaimed task is looked at again: by then a healthy worker would have taken it, and its lease would be over. */
-function lookAgainMs(sinceMs: number, sends: number, body: StepBody, limits: Limits): number {
+/**
+ * When an unclaimed task is looked at again: by then a healthy worker would have taken it, and its lease would be over; or its
+ * time to be claimed is.
+ */
+function lookAgainMs(fromMs: number, entry: Active, sends: number, body: StepBody, limits: Limits): number {
   const grace = Math.min(limits.dispatchGraceMs * 2 ** (sends - 1), limits.dispatchGraceMsMax);
-  return sinceMs + grace + leaseMs(body, limits);
+  const untilMs = fromMs + grace + leaseMs(body, limits);
+  return body.startWithinMs === undefined ? untilMs : Math.min(untilMs, entry.sinceMs + body.startWithinMs);
 }
 
 /** Opens attempt 1 of a step or of a map's item: held by this process if it can, dispatched otherwise. */
@@ -45,7 +49,7 @@ const dispatched = (draft: Draft, body: StepBody, entry: Active): Active => ({
   ...entry,
   state: "task",
   token: "",
-  untilMs: lookAgainMs(entry.sinceMs, entry.sends, body, draft.limits),
+  untilMs: lookAgainMs(entry.sinceMs, entry, entry.sends, body, draft.limits),
 });
 
 function heldBy(draft: Draft, body: StepBody, entry: Active): Active {
@@ -128,7 +132,8 @@ function examineUnclaimed(draft: Draft, node: ProgramNode, entry: Active): void 
   } else if (entry.untilMs <= draft.nowMs) {
     const isBehind = draft.inputs.behind.has(body.group);
     const sends = isBehind ? entry.sends : Math.min(entry.sends + 1, 255);
-    replaceActive(draft, entry, { ...entry, sends, untilMs: lookAgainMs(draft.nowMs, sends, body, draft.limits) });
+    const untilMs = lookAgainMs(draft.nowMs, entry, sends, body, draft.limits);
+    replaceActive(draft, entry, { ...entry, sends, untilMs });
     change(draft);
   }
 }
@@ -181,7 +186,7 @@ function lostDelivery(draft: Draft, node: ProgramNode, entry: Active): void {
       entry,
       fault("never-claimed", `the task was lost ${lost} times before a worker took it`),
     );
-  next(draft, node, { ...entry, lost }, 0);
+  next(draft, node, entry, 0, lost);
 }
 
 function tryAgain(
@@ -198,10 +203,11 @@ function tryAgain(
   next(draft, node, entry, options.afterMs ?? retryDelayMs(retry, tries, seed));
 }
 
-function next(draft: Draft, node: ProgramNode, entry: Active, delayMs: number): void {
+function next(draft: Draft, node: ProgramNode, entry: Active, delayMs: number, lost = entry.lost): void {
   dropActive(draft, entry);
   openAttempt(draft, node, {
     ...entry,
+    lost,
     attempt: entry.attempt + 1,
     state: "task",
     token: "",
