@@ -22,6 +22,8 @@ export interface Envelope {
   /** Requeues without progress, and the transition at which they were counted. */
   readonly requeues: number;
   readonly requeuesAtSeq: number;
+  /** Of these requeues, those without a clear conflict (no answer of the table, no time left): no evidence of a livelock. */
+  readonly doubts?: number;
   /** First sending of what this message stands for; its age is a metric. */
   readonly firstAtMs?: number;
   /** A watchdog's: the record that is overdue. */
@@ -35,7 +37,7 @@ export type Why = (typeof whys)[number];
 
 /** The message's body. Fields with their default are left out. */
 export function envelopeText(envelope: Envelope): string {
-  const { tenant, runId, runUid, hints, isAll, why, requeues, requeuesAtSeq, firstAtMs, sk, task } = envelope;
+  const { tenant, runId, runUid, hints, isAll, why, requeues, requeuesAtSeq, doubts, firstAtMs, sk, task } = envelope;
   return JSON.stringify({
     format: envelopeFormat,
     ...(tenant !== "default" && { tenant }),
@@ -45,6 +47,7 @@ export function envelopeText(envelope: Envelope): string {
     ...(isAll && { all: true }),
     why,
     ...(requeues > 0 && { n: requeues, seq: requeuesAtSeq }),
+    ...(doubts !== undefined && doubts > 0 && { doubts }),
     ...(firstAtMs !== undefined && { at: firstAtMs }),
     ...(sk !== undefined && { sk }),
     ...(task && { task: `${attemptName(task.node, task.index, task.attempt)}`, sends: task.sends }),
@@ -68,6 +71,7 @@ export function envelopeFrom(body: string): Envelope {
     why,
     n = 0,
     seq = 0,
+    doubts,
     at,
     sk,
     task,
@@ -92,6 +96,7 @@ export function envelopeFrom(body: string): Envelope {
     why: whys.find((each) => each === why) ?? "hand",
     requeues: n,
     requeuesAtSeq: seq,
+    ...(isCount(doubts) && { doubts }),
     ...(isCount(at) && { firstAtMs: at }),
     ...(typeof sk === "string" && { sk }),
     ...(named && { task: { ...named, sends } }),

@@ -38,11 +38,12 @@ export async function advance(
 ): Promise<Advanced> {
   let from = base;
   let hasCommitted = false;
+  let hasDoubt = false;
   let last: Loaded | undefined;
   for (let conflicts = 0; ; ) {
     const pauseMs = pauseBefore(conflicts + 1, engine.random, engine.limits.commitWindowsMs);
     if (pauseMs === undefined || pauseMs > processing.remaining() - engine.limits.reserveMs)
-      return await requeue(engine, processing, work, last);
+      return await requeue(engine, processing, work, last, { isEvidence: conflicts > 0 && !hasDoubt });
     if (pauseMs > 0) await engine.clock.sleep(pauseMs);
     const loaded = from ?? (await freshly(engine, processing));
     from = undefined;
@@ -71,8 +72,10 @@ export async function advance(
       if (!(await hasNews(engine, loaded.run, committed.run))) return { kind: "done", loaded: next, hasCommitted };
     } else {
       if (committed.kind !== "ended") conflicts += 1;
-      if (committed.kind === "unclear" || (committed.kind === "conflict" && !committed.isClear))
+      if (committed.kind === "unclear" || (committed.kind === "conflict" && !committed.isClear)) {
         processing.isPerformAll = true;
+        hasDoubt = true;
+      }
     }
   }
 }

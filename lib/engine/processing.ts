@@ -14,6 +14,7 @@ export interface Processing extends RunRef {
   readonly why: Why;
   readonly requeues: number;
   readonly requeuesAtSeq: number;
+  readonly doubts: number;
   readonly firstAtMs: number | undefined;
   /** A record that the watchdog found overdue. */
   readonly sk: string | undefined;
@@ -49,11 +50,16 @@ export function processingOf(
     why: envelope.why,
     requeues: envelope.requeues,
     requeuesAtSeq: envelope.requeuesAtSeq,
+    doubts: envelope.doubts ?? 0,
     firstAtMs: envelope.firstAtMs ?? engine.clock.nowMs(),
     sk: envelope.sk,
     remaining,
   };
 }
+
+/** What only its own message makes the run do (try what is parked again, send an early timer again) is not lost among others. */
+const foremost = (one: Why, other: Why): Why =>
+  (["unpark", "timer"] as const).find((why) => why === one || why === other) ?? (one === other ? one : "hand");
 
 /** Several first-time messages for one run are one processing: their hints add up. */
 export function merged(processings: readonly Processing[]): Processing {
@@ -66,9 +72,10 @@ export function merged(processings: readonly Processing[]): Processing {
       hints: new Set([...sum.hints, ...each.hints]),
       isLoadAll: sum.isLoadAll || each.isLoadAll,
       isPerformAll: sum.isPerformAll || each.isPerformAll,
-      why: sum.why === each.why ? sum.why : "hand",
+      why: foremost(sum.why, each.why),
       requeues: Math.max(sum.requeues, each.requeues),
       requeuesAtSeq: Math.max(sum.requeuesAtSeq, each.requeuesAtSeq),
+      doubts: Math.max(sum.doubts, each.doubts),
       sk: sum.sk ?? each.sk,
     }),
     first,

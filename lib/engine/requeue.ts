@@ -20,20 +20,23 @@ export function requeueDelaySeconds(n: number, fraction: number): number {
 
 /**
  * Gives the run up for now: the same hints, as a new message, later. Requeues are counted only while the run does not move;
- * after the last one it is ended, as nobody could commit to it and nobody else did.
+ * after the last one it is ended, as nobody could commit to it and nobody else did. Only clear conflicts are evidence of that: a
+ * table that gives no answer, or a function without time, says nothing about the run.
  */
 export async function requeue(
   engine: Engine,
   processing: Processing,
   work: Work,
   loaded: Loaded | undefined,
+  options: { readonly isEvidence: boolean },
 ): Promise<Advanced> {
   const seen = await snapshot(engine, processing);
   if (!seen) return { kind: "missing" };
   const hasMoved = seen.owner.seq !== processing.requeuesAtSeq;
   const requeues = processing.requeues === 0 || hasMoved ? 1 : processing.requeues + 1;
-  if (requeues > engine.limits.requeuesMax && seen.owner.isLive) {
-    const result = await forceFail(engine, seen, "livelock", `${requeues - 1} requeues without progress`);
+  const doubts = (requeues === 1 ? 0 : processing.doubts) + (options.isEvidence ? 0 : 1);
+  if (options.isEvidence && requeues - doubts > engine.limits.requeuesMax && seen.owner.isLive) {
+    const result = await forceFail(engine, seen, "livelock", `${requeues - doubts - 1} requeues without progress`);
     if (result === "ended") return { kind: "force-failed" };
   }
   const hints = new Set([...processing.hints, ...(loaded ? await keepResults(engine, loaded, work) : [])]);
@@ -46,9 +49,10 @@ export async function requeue(
     {
       hints: [...hints],
       isAll: processing.isPerformAll,
-      why: processing.why === "unpark" ? "unpark" : "hint",
-      requeues: Math.min(requeues, engine.limits.requeuesMax),
+      why: processing.why === "unpark" || processing.why === "timer" ? processing.why : "hint",
+      requeues,
       requeuesAtSeq: seen.owner.seq,
+      doubts,
       ...(processing.firstAtMs !== undefined && { firstAtMs: processing.firstAtMs }),
     },
     requeueDelaySeconds(requeues, engine.random.fraction()) * 1000,
