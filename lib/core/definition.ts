@@ -5,7 +5,7 @@ import type { Json } from "./json.ts";
  *
  * | form | means |
  * |---|---|
- * | `{ "$": ["ref", source, ...path] }` | a (sub)value; `source` is `"$input"`, `"$item"`, `"$index"` (both inside a map), or a node's name |
+ * | `{ "$": ["ref", source, ...path] }` | a (sub)value; `source` is `"$input"`, `"$item"`, `"$index"` (both inside a map), `"$last"` (inside a repeat), or a node's name |
  * | `{ "$": [operator, ...operands] }` | an operator of `expression.ts`; operands are expressions |
  * | `{ "$": ["quote", json] }` | a constant, taken as it is (needed only for a constant that holds a key `$`) |
  *
@@ -27,8 +27,7 @@ export interface RetryPolicy {
 }
 
 /** The part of a node that a worker carries out: which handler, in which worker group, under which policy. */
-export interface StepBody {
-  readonly kind: "step";
+export interface WorkBody {
   /** `name@version`: how a deploy finds the function. */
   readonly handler: string;
   /** The worker group; its function has its own role, memory, time-out, network and task queue. */
@@ -47,11 +46,15 @@ export interface StepBody {
   readonly isRepeatable?: boolean;
 }
 
+export interface StepBody extends WorkBody {
+  readonly kind: "step";
+}
+
 /** The part of a node that another run carries out. */
 export interface ChildBody {
   readonly kind: "child";
   readonly workflow: string;
-  /** Hash of the child's definition, pinned as the parent's own is. */
+  /** Hash of the child's definition, pinned as the parent's own is; `"self"` for a workflow that starts itself. */
   readonly definition: string;
   readonly input: Expr;
 }
@@ -65,6 +68,8 @@ interface NodeCommon {
   readonly when?: Expr;
   /** `"continue"`: a failure does not fail the run; dependents see an outcome `{ ok, value } | { ok, error }`. */
   readonly onFailure?: "continue";
+  /** Of the nodes of one group the first that is done wins: the others are skipped, and what they began is cancelled. */
+  readonly oneOf?: string;
   /**
    * Set on the hidden nodes at the end: the name of the node that this one undoes. Its own references to that node yield the plain
    * output, whatever `onFailure` makes of it for others; of a map the list of the outputs of the items that succeeded, whatever
@@ -89,9 +94,39 @@ export interface MapNode extends NodeCommon {
   readonly tolerate?: { readonly count: number } | { readonly share: number };
 }
 
+/** Waits for a time, or until an instant from data: ISO 8601 text with a zone, or epoch milliseconds. */
 export interface SleepNode extends NodeCommon {
   readonly kind: "sleep";
-  readonly forMs: number;
+  readonly forMs?: number;
+  readonly until?: Expr;
+}
+
+/**
+ * Runs its step again and again until a condition over its last output holds. Its input may read `$last`, the output before,
+ * missing at first; its own output is the last one. An iteration is an item: it has its own attempts, and retries.
+ */
+export interface RepeatNode extends NodeCommon, WorkBody {
+  readonly kind: "repeat";
+  /** Reads the node's own output and nothing else. */
+  readonly until: Expr;
+  /** Iterations at most; then the node fails as `repeat-limit`. */
+  readonly limit: number;
+  /** Pause before the second iteration; each later one is the last times `factor`, up to `longestMs`. */
+  readonly everyMs: number;
+  readonly factor: number;
+  readonly longestMs: number;
+}
+
+/**
+ * Something outside does the work: the handler begins it and hands over `context.token`; whoever holds that completes, fails, or
+ * prolongs the attempt. The output is what it was completed with.
+ */
+export interface ExternalNode extends NodeCommon, WorkBody {
+  readonly kind: "external";
+  /** From the handler's return to the completion. */
+  readonly completeWithinMs: number;
+  /** Longest pause between two heartbeats from outside; absent: none are expected. */
+  readonly beatMs?: number;
 }
 
 /** Waits for a signal of this name; its output is the payload. */
@@ -115,10 +150,7 @@ export interface GateNode extends NodeCommon {
   readonly onReject?: "continue";
 }
 
-/** Kinds with a name in format 1 and no behaviour yet: a definition that holds one is refused by `validate`. */
-export const reservedKinds = ["repeat", "external"] as const;
-
-export type NodeDef = StepNode | MapNode | SleepNode | SignalNode | GateNode | ChildNode;
+export type NodeDef = StepNode | MapNode | SleepNode | SignalNode | GateNode | ChildNode | RepeatNode | ExternalNode;
 
 /**
  * A workflow as data: canonical JSON, addressed by its hash. Positions in `nodes` are what rows and record keys hold, so the

@@ -4,6 +4,7 @@ import {
   dropActive,
   dropFrame,
   frameOf,
+  isUntouched,
   node,
   replaceActive,
   stateOf,
@@ -17,7 +18,8 @@ import type { ProgramNode } from "./program.ts";
 import { type Active, setNodeState } from "./run.ts";
 
 /**
- * Takes out of flight what nobody wants any more: everything once the run is ending, the rest of a map that failed. What was not
+ * Takes out of flight what nobody wants any more: everything once the run is ending, the rest of a map that failed, what lost to
+ * the first of its group. What was not
  * claimed is closed, write-once, so that it cannot begin; what runs and has a compensation is awaited, as its effect must be
  * undone; what runs and has none is left alone and comes late.
  */
@@ -25,11 +27,11 @@ export function windDown(draft: Draft, options: { readonly isAtOnce: boolean }):
   for (const entry of [...draft.active]) {
     const owner = node(draft, entry.node);
     if (owner.def.compensates !== undefined && !options.isAtOnce) continue;
-    if (draft.run.ending || options.isAtOnce || stateOf(draft, entry.node) === "failed")
+    if (draft.run.ending || options.isAtOnce || stateOf(draft, entry.node) !== "pending")
       windDownEntry(draft, owner, entry, options);
   }
   for (const frame of draft.maps) {
-    const isOver = draft.run.ending || stateOf(draft, frame.node) === "failed";
+    const isOver = draft.run.ending || stateOf(draft, frame.node) !== "pending";
     if (isOver && !draft.active.some((entry) => entry.node === frame.node && entry.state !== "unwanted"))
       closeFrame(draft, frame.node);
   }
@@ -110,7 +112,9 @@ function takeLast(draft: Draft, owner: ProgramNode, entry: Active, record: Attem
   const { outcome } = record;
   if (outcome?.kind === "ok") {
     dropActive(draft, entry);
-    if (stateOf(draft, entry.node) === "pending") workDone(draft, owner, outcome.facts);
+    const state = stateOf(draft, entry.node);
+    if (state === "pending" || frameOf(draft, entry.node)) workDone(draft, owner, outcome.facts);
+    else if (state === "skipped") undoLoser(draft, owner);
   } else {
     dropActive(draft, entry);
     if (frameOf(draft, entry.node)) workFailed(draft, owner, { code: "cancelled", message: "the run ended" });
@@ -125,8 +129,15 @@ function closeFrame(draft: Draft, position: number): void {
   const frame = frameOf(draft, position);
   const { compensation } = node(draft, position);
   dropFrame(draft, position);
-  setNodeState(draft.nodes, position, "failed");
   if (compensation !== undefined && frame?.done === 0) setNodeState(draft.nodes, compensation, "skipped");
+  if (stateOf(draft, position) === "skipped") return undoLoser(draft, node(draft, position));
+  setNodeState(draft.nodes, position, "failed");
+}
+
+/** What lost to the first of its group and had its effect all the same is undone at once. */
+function undoLoser(draft: Draft, owner: ProgramNode): void {
+  if (owner.compensation !== undefined && isUntouched(draft, owner.compensation))
+    openStep(draft, node(draft, owner.compensation), 0);
 }
 
 /**

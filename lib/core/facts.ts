@@ -27,6 +27,15 @@ export function factsOf(program: Program, source: number, output: Json | undefin
   return facts;
 }
 
+/** What a repeat's condition asks of the output that one iteration came to, before it is wrapped for others. */
+export function ownFacts(program: Program, source: number, value: Json | undefined): Facts {
+  const facts = new Map<number, FactValue>();
+  program.facts.forEach((fact, number) => {
+    if (fact.source === source && fact.kind === "own") facts.set(number, factValue(evaluate(fact.expr, () => value)));
+  });
+  return facts;
+}
+
 /** Facts of a map's output that do not need its items: how many there are. */
 export function mapFacts(program: Program, node: ProgramNode, total: number): Facts {
   const isRead = program.facts.some((fact) => fact.source === node.position);

@@ -68,6 +68,8 @@ export const faults = {
     isRetried: false,
     next: "More items of the map failed than it tolerates: the map fails.",
   },
+  "attempt-ended": { status: 409, isRetried: false, next: "Nothing was stored: the attempt has ended before." },
+  "repeat-limit": { status: 504, isRetried: false, next: "The condition never held: the node fails." },
   rejected: { status: 409, isRetried: false, next: "A person said no: the node fails." },
   "child-failed": { status: 500, isRetried: false, next: "The node fails as its child run did." },
   // a run

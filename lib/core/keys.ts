@@ -36,8 +36,8 @@ export const sk = {
   strikes: (runUid: string) => `STATE#STRIKES#${uid8(runUid)}`,
   attempt: (runUid: string, node: number, index: number, attempt: number) =>
     `ATT#${uid8(runUid)}#${pad(node, 4)}#${pad(index, 7)}#${pad(attempt, 3)}`,
-  attemptsOf: (runUid: string, node?: number) =>
-    node === undefined ? `ATT#${uid8(runUid)}#` : `ATT#${uid8(runUid)}#${pad(node, 4)}#`,
+  attemptsOf: (runUid: string, node?: number, index?: number) =>
+    `ATT#${uid8(runUid)}#${node === undefined ? "" : `${pad(node, 4)}#`}${index === undefined ? "" : `${pad(index, 7)}#`}`,
   input: (runUid: string) => `IN#${uid8(runUid)}`,
   /** An output too big for its record, named by the token of the attempt that made it. */
   output: (runUid: string, node: number, index: number, token: string) =>

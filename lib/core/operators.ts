@@ -134,6 +134,19 @@ export const operators: { readonly [name: string]: Operator } = {
       return otherwise === undefined ? undefined : evaluate(otherwise);
     },
   },
+  // behind "first": which of several has something, and what
+  first: {
+    least: 1,
+    most: many,
+    apply: (rivals, evaluate) => {
+      for (const rival of rivals) {
+        const [winner, expr] = rival as readonly [string, Expr];
+        const value = evaluate(expr);
+        if (value !== undefined) return { winner, value };
+      }
+      return undefined;
+    },
+  },
   case: {
     least: 2,
     most: 3,

@@ -1,4 +1,4 @@
-import type { ChildBody, Definition, Expr, MapNode, NodeDef, StepBody, StepNode } from "./definition.ts";
+import type { ChildBody, Definition, Expr, MapNode, NodeDef, StepNode, WorkBody } from "./definition.ts";
 import { sourcesOf, splitFacts } from "./expression.ts";
 import { canonicalText } from "./json.ts";
 import { inputPosition } from "./run.ts";
@@ -21,6 +21,10 @@ export interface ProgramNode {
   readonly deps: readonly number[];
   readonly dependents: readonly number[];
   readonly when?: Condition;
+  /** When a sleep ends, if data says so; whether a repeat has come to its end. */
+  readonly until?: Condition;
+  /** The others of its group, of which one wins. */
+  readonly rivals: readonly number[];
   /** Position of the hidden node that undoes this one. */
   readonly compensation?: number;
   /** A map's item count and the pages that its items stand in. */
@@ -42,8 +46,8 @@ export type ItemSource =
 /** A value that control flow needs, computed by whoever holds the output of `source`. */
 export interface Fact {
   readonly source: number;
-  /** `pages`: not the value of `expr`, but where its items were written. */
-  readonly kind: "value" | "pages";
+  /** `pages`: not the value of `expr`, but where its items were written. `own`: over the plain output, for a repeat's condition. */
+  readonly kind: "value" | "pages" | "own";
   readonly expr: Expr;
   /** Nodes that read it; it is dropped once none of them is still to start. */
   readonly readers: readonly number[];
@@ -56,6 +60,10 @@ export function programOf(definition: Definition, hash: string): Program {
   const conditions = definition.nodes.map((def, reader) =>
     def.when !== undefined ? facts.condition(def.when, reader) : undefined,
   );
+  const untils = definition.nodes.map((def, reader) => {
+    if (def.kind === "repeat") return facts.condition(def.until, reader, "own");
+    return def.kind === "sleep" && def.until !== undefined ? facts.condition(def.until, reader) : undefined;
+  });
   const items = definition.nodes.map((def, reader) =>
     def.kind === "map" ? itemSource(def, reader, definition, positions, facts) : undefined,
   );
@@ -70,6 +78,7 @@ export function programOf(definition: Definition, hash: string): Program {
   });
   const nodes = definition.nodes.map((def, position): ProgramNode => {
     const when = conditions[position];
+    const until = untils[position];
     const compensation = compensations.get(def.name);
     const source = items[position];
     return {
@@ -77,7 +86,9 @@ export function programOf(definition: Definition, hash: string): Program {
       def,
       deps: deps[position] ?? [],
       dependents: (dependents[position] ?? []).filter((each) => definition.nodes[each]?.compensates === undefined),
+      rivals: rivalsOf(definition, position),
       ...(when && { when }),
+      ...(until && { until }),
       ...(compensation !== undefined && { compensation }),
       ...(source && { items: source }),
     };
@@ -93,8 +104,8 @@ export function programOf(definition: Definition, hash: string): Program {
 }
 
 /** The part of a node that a worker carries out, if there is one. */
-export function stepBodyOf(def: NodeDef): StepBody | undefined {
-  if (def.kind === "step") return def;
+export function stepBodyOf(def: NodeDef): WorkBody | undefined {
+  if (def.kind === "step" || def.kind === "repeat" || def.kind === "external") return def;
   return def.kind === "map" && def.body.kind === "step" ? def.body : undefined;
 }
 
@@ -115,6 +126,12 @@ export function nodeAt(program: Program, position: number): ProgramNode {
   return node;
 }
 
+function rivalsOf(definition: Definition, position: number): readonly number[] {
+  const group = definition.nodes[position]?.oneOf;
+  if (group === undefined) return [];
+  return definition.nodes.flatMap((def, other) => (def.oneOf === group && other !== position ? [other] : []));
+}
+
 type FactTable = ReturnType<typeof factTable>;
 
 function factTable(positions: ReadonlyMap<string, number>) {
@@ -133,9 +150,9 @@ function factTable(positions: ReadonlyMap<string, number>) {
   return {
     list,
     add,
-    condition(expr: Expr, reader: number): Condition {
+    condition(expr: Expr, reader: number, kind: "value" | "own" = "value"): Condition {
       const split = splitFacts(expr);
-      return { rest: split.rest, facts: split.facts.map((fact) => add("value", fact.source, fact.expr, reader)) };
+      return { rest: split.rest, facts: split.facts.map((fact) => add(kind, fact.source, fact.expr, reader)) };
     },
   };
 }
@@ -162,7 +179,8 @@ function depsOf(def: NodeDef, positions: ReadonlyMap<string, number>): readonly 
     if (expr !== undefined) for (const source of sourcesOf(expr)) names.add(source);
   };
   read(def.when);
-  if (def.kind === "step" || def.kind === "child") read(def.input);
+  if (def.kind === "child" || (def.kind !== "map" && stepBodyOf(def))) read((def as { readonly input: Expr }).input);
+  if (def.kind === "sleep") read(def.until);
   if (def.kind === "gate") read(def.about);
   if (def.kind === "map") {
     read(def.items);

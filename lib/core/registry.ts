@@ -15,6 +15,8 @@ export interface StepContext {
   readonly idempotencyKey: string;
   /** Aborted at the time-out, and when the run no longer wants the result. */
   readonly signal: AbortSignal;
+  /** Names this attempt to whoever completes it from outside: hand it over. Empty where nobody may. */
+  readonly token: string;
   /** Says "still alive": extends the lease. Resolves at once where the lease has no heartbeat. */
   heartbeat(): Promise<void>;
 }
@@ -28,6 +30,8 @@ export interface Handler {
   /** `name@version` */
   readonly ref: string;
   prepare(input: Json): Promise<(context: StepContext) => Promise<Json>>;
+  /** Checks what an attempt was completed with from outside; throws `bad-output`. */
+  parseOutput(raw: unknown): Promise<Json>;
 }
 
 /** A workflow as this process knows it. The parsers throw `Fault` `bad-input`, naming the path of what does not fit. */

@@ -101,7 +101,7 @@ function open(draft: Draft, position: number): void {
 function examine(draft: Draft, entry: Active): void {
   const owner = node(draft, entry.node);
   const { def } = owner;
-  if (draft.run.ending && def.compensates === undefined) return;
+  if (def.compensates === undefined && (draft.run.ending || stateOf(draft, entry.node) !== "pending")) return;
   if (entry.state === "sleep") examineSleep(draft, owner, entry);
   else if (entry.state === "signal" && def.kind === "signal") examineSignal(draft, owner, def, entry);
   else if (entry.state === "gate" && def.kind === "gate") examineGate(draft, owner, def, entry);

@@ -16,7 +16,8 @@ import { resolveInput } from "./resolve-input.ts";
 
 /** How an attempt ended, ready to be recorded, and its output for whoever goes on with it in this process. */
 export interface Ran {
-  readonly outcome: Extract<Outcome, { kind: "ok" | "failed" | "timed-out" }>;
+  /** Nothing: what the handler began goes on outside. */
+  readonly outcome: Extract<Outcome, { kind: "ok" | "failed" | "timed-out" }> | undefined;
   readonly output: StoredOutput | undefined;
   readonly value: Json | undefined;
 }
@@ -62,6 +63,7 @@ export async function attempt(
     kind: "ready",
     run: async (right) => {
       const result = await runHandler(engine, run, node, entry, right, call);
+      if (result.kind === "ok" && node.def.kind === "external") return begun;
       return result.kind === "ok"
         ? await kept(engine, loaded, node, entry, right, result.value)
         : { outcome: result, output: undefined, value: undefined };
@@ -107,6 +109,9 @@ async function kept(
     throw error;
   }
 }
+
+/** What goes on outside ends when somebody says so. */
+const begun: Ran = { outcome: undefined, output: undefined, value: undefined };
 
 const failed = (fault: FaultData): Ran => ({ outcome: { kind: "failed", fault }, output: undefined, value: undefined });
 

@@ -1,4 +1,5 @@
-import { factsOf, outputOf } from "../core/facts.ts";
+import type { ChildBody } from "../core/definition.ts";
+import { factsOf, outputOf, ownFacts } from "../core/facts.ts";
 import { Fault } from "../core/faults.ts";
 import type { Facts, Outcome } from "../core/inputs.ts";
 import type { Json } from "../core/json.ts";
@@ -46,8 +47,9 @@ export async function startChild(reader: Reader, entry: Active): Promise<void> {
   if (!body) throw new RangeError(`${node.def.name} starts no child`);
   const input = await resolveInput(reader, node, body.input, entry.index);
   if (!input.ok) return await tellFailure(engine, parent, entry, { kind: "failed", fault: input.fault });
-  const child = engine.registry.byHash(body.definition);
-  const childProgram = await programFor(engine, body.definition);
+  const hash = definitionOf(body, parent);
+  const child = engine.registry.byHash(hash);
+  const childProgram = await programFor(engine, hash);
   let kept: Json;
   try {
     kept = child ? await child.parseInput(input.value) : (input.value ?? null);
@@ -73,6 +75,10 @@ export async function startChild(reader: Reader, entry: Active): Promise<void> {
   });
   if (created.kind === "exists" && !isLive(created.run)) await notifyParent(engine, created.run, childProgram);
 }
+
+/** A workflow may start itself. */
+const definitionOf = (body: ChildBody, parent: Run) =>
+  body.definition === "self" ? parent.definitionHash : body.definition;
 
 const linkTo = (parent: Run) => ({
   runId: parent.runId,
@@ -108,7 +114,7 @@ async function createTombstone(engine: Engine, parent: Run, entry: Active, runId
   const body = childBodyOf(nodeAt(program, entry.node).def);
   if (!body) throw new RangeError(`node ${entry.node} starts no child`);
   const created = await createRun(engine, {
-    program: await programFor(engine, body.definition),
+    program: await programFor(engine, definitionOf(body, parent)),
     tenant: parent.tenant,
     runId,
     input: null,
@@ -186,6 +192,7 @@ export async function factsForNode(
   const output = outputOf(def, value);
   return new Map([
     ...factsOf(program, position, output),
+    ...ownFacts(program, position, value),
     ...(await writeItems(engine, run, program, position, output, token)),
   ]);
 }

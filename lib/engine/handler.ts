@@ -9,6 +9,7 @@ import { decodeRun } from "../core/row-format.ts";
 import { type Active, isLive, type Run } from "../core/run.ts";
 import type { Right } from "./attempt.ts";
 import type { Engine } from "./engine.ts";
+import { tokenText } from "./external.ts";
 import { snapshot } from "./load.ts";
 import { extendLease } from "./records/attempt.ts";
 import { stateKey } from "./records/state.ts";
@@ -42,6 +43,7 @@ export async function runHandler(
     attempt: entry.attempt - entry.lost,
     idempotencyKey: `${run.runUid}-${entry.node}-${entry.index}`,
     signal: controller.signal,
+    token: node.def.kind === "external" ? tokenText(run, entry, right.token) : "",
     heartbeat: async () => {
       // a beat that the platform refuses is a beat missed, not the step's failure: the lease has slack for it
       if (body.heartbeatMs === undefined || right.isInline) return;

@@ -128,7 +128,7 @@ async function runHeld(
     isInline: true,
   });
   if (ran.value !== undefined) holder.known.set(entry.node, ran.value);
-  engine.metrics.count("attempts-ended", 1, { group: node.def.group, outcome: ran.outcome.kind });
+  engine.metrics.count("attempts-ended", 1, { group: node.def.group, outcome: ran.outcome?.kind ?? "begun" });
   return { kind: "ran" as const, result: resultOf(entry, ran, startedAtMs, engine.clock.nowMs()) };
 }
 
@@ -138,6 +138,7 @@ const attemptToken = (engine: Engine) => engine.random.token();
 function resultOf(entry: Active, ran: Ran, startedAtMs: number, endedAtMs: number): HeldResult {
   const common = { node: entry.node, index: entry.index, attempt: entry.attempt, startedAtMs, endedAtMs };
   const { outcome, output } = ran;
+  if (!outcome) throw new RangeError("an inline step ends where it runs");
   if (outcome.kind !== "ok") return { ...common, outcome };
   const kept =
     output?.kind === "payload"

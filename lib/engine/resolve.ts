@@ -45,10 +45,13 @@ export async function resolve(
 ): Promise<Evaluated> {
   const values = new Map<string, Json | undefined>();
   for (const source of sourcesOf(expr)) {
-    if (source !== "$item" && source !== "$index") values.set(source, await readSource(reader, source));
+    if (!locals.has(source)) values.set(source, await readSource(reader, source));
   }
   return evaluate(expr, (source) => (values.has(source) ? values.get(source) : extra(source)));
 }
+
+/** Sources that only one attempt has. */
+const locals: ReadonlySet<string> = new Set(["$item", "$index", "$last"]);
 
 /** A source's value as dependents see it. */
 export async function readSource(reader: Reader, source: string): Promise<Json | undefined> {
@@ -75,8 +78,8 @@ async function readOutput(reader: Reader, position: number): Promise<Json | unde
   if (state === "failed" && node.def.onFailure === "continue") return failureOf(await readFault(reader, position));
   if (node.def.kind === "map" && (state === "done" || node.def.name === reader.undoes))
     return await readMap(reader, node);
-  if (state !== "done") return undefined;
-  if (node.def.kind === "sleep") return outputOf(node.def, undefined);
+  if (state !== "done" && node.def.name !== reader.undoes) return undefined;
+  if (node.def.kind === "sleep") return outputOf(node.def, null);
   return seenAs((await readTinyOutput(reader, position)) ?? (await readRecorded(reader, node)));
 }
 
@@ -125,13 +128,23 @@ async function readRecorded(reader: Reader, node: ProgramNode): Promise<Json | u
     [attemptKey(reader.run, { node: node.position, index: 0, attempt: 1 })],
     { isConsistent: true },
   );
-  const records =
-    first[0] && outcomeFrom(first[0]) && hasOutput(first[0])
+  const records: readonly (Fields & Partial<Key>)[] =
+    node.def.kind !== "repeat" && first[0] && hasOutput(first[0])
       ? [first[0]]
       : await listAll(reader.engine, reader.run, sk.attemptsOf(reader.run.runUid, node.position));
+  // of a repeat the last iteration counts: keys sort by iteration
+  const record = node.def.kind === "repeat" ? records.findLast(hasOutput) : records.find(hasOutput);
+  return record && (await outputFrom(reader, node, indexOf(record), record));
+}
+
+const indexOf = (record: Fields & Partial<Key>) =>
+  record.sk === undefined ? 0 : (attemptNameFromSk(record.sk)?.index ?? 0);
+
+/** What one iteration of a repeat came to. */
+export async function readIteration(reader: Reader, node: ProgramNode, index: number): Promise<Json | undefined> {
+  const records = await listAll(reader.engine, reader.run, sk.attemptsOf(reader.run.runUid, node.position, index));
   const record = records.find(hasOutput);
-  if (!record) return undefined;
-  return await outputFrom(reader, node, 0, record);
+  return record && (await outputFrom(reader, node, index, record));
 }
 
 const hasOutput = (record: Fields) =>

@@ -9,12 +9,13 @@ import type { HandedBack, Received, Remaining } from "../ports/received.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { attempt, type Ran } from "./attempt.ts";
 import type { Engine } from "./engine.ts";
+import { outsideMs } from "./external.ts";
 import { runInline } from "./inline.ts";
 import { type Loaded, load, snapshot } from "./load.ts";
 import { message, queues, send, wakeUp } from "./messages.ts";
 import { type Processed, readMessage, withStrikes } from "./process.ts";
 import { type Processing, processingOf, type Work } from "./processing.ts";
-import { claimAttempt, recordAttempt } from "./records/attempt.ts";
+import { claimAttempt, extendLease, recordAttempt } from "./records/attempt.ts";
 
 /** Consumes the tasks of one worker group: claims, runs the handler, records, and ticks in place. Gives what is handed back. */
 export async function work(
@@ -38,6 +39,8 @@ export async function work(
   );
   return batch.flatMap((received, at) => (results[at] === "back" ? [received.id] : []));
 }
+
+type Ended = Ran & { readonly outcome: NonNullable<Ran["outcome"]> };
 
 interface Task {
   readonly engine: Engine;
@@ -123,13 +126,28 @@ async function remote(asked: Task, loaded: Loaded, node: ProgramNode, entry: Act
     return await taken(asked, entry, claimed.now);
   engine.metrics.count("attempts-claimed", 1, { group: asked.group });
   const ran = await prepared.run({ token, leaseUntilMs: claim.leaseUntilMs, remaining: processing.remaining });
-  const isRecorded = await record(engine, run, entry, token, ran);
+  if (!ran.outcome) return await leave(asked, loaded, node, entry, token);
+  const isRecorded = await record(engine, run, entry, token, { ...ran, outcome: ran.outcome });
   if (!isRecorded) {
     engine.metrics.count("attempts-late");
     return undefined;
   }
   engine.metrics.count("attempts-ended", 1, { group: asked.group, outcome: ran.outcome.kind });
   return await onward(asked, loaded, token);
+}
+
+/** The handler has begun what goes on outside: the lease is what it has until it is completed, or until the next heartbeat. */
+async function leave(
+  { engine }: Task,
+  { run }: Loaded,
+  node: ProgramNode,
+  entry: Active,
+  token: string,
+): Promise<undefined> {
+  const untilMs = engine.clock.nowMs() + outsideMs(node) + engine.limits.clockSlackMs;
+  const written = await engine.store.write(extendLease(run, entry, { token, untilMs }), { returns: "nothing" });
+  if (written.kind === "unclear") throw new Fault("unavailable", "the lease may not have been extended");
+  return undefined;
 }
 
 const parking = (entry: Active, fault: FaultData): Work => ({
@@ -149,7 +167,7 @@ async function taken(
 }
 
 /** Records the end under the claim's token. False: the attempt was ended by somebody else, so this result is late. */
-async function record(engine: Engine, run: Run, entry: Active, token: string, ran: Ran): Promise<boolean> {
+async function record(engine: Engine, run: Run, entry: Active, token: string, ran: Ended): Promise<boolean> {
   const write = recordAttempt(run, entry, {
     token,
     outcome: ran.outcome,

@@ -1,15 +1,18 @@
 import type { Draft } from "../draft.ts";
-import { endNode, frameOf, putFrame, reasonOf, transition } from "../draft.ts";
+import { endNode, frameOf, putFrame, reasonOf, stateOf, transition } from "../draft.ts";
 import { factsOf, failureOf, outputOf } from "../facts.ts";
 import type { FaultData } from "../faults.ts";
 import type { Facts } from "../inputs.ts";
 import { fixed } from "../limits.ts";
-import type { ProgramNode } from "../program.ts";
+import { nodeAt, type ProgramNode } from "../program.ts";
 import { setNodeState } from "../run.ts";
 
 /** A node yielded. `facts` come from whoever held its output. */
 export function nodeDone(draft: Draft, node: ProgramNode, facts: Facts): void {
   endNode(draft, node, "done", facts);
+  // the first of a group wins: the others are skipped, and what they began is wound down
+  for (const rival of node.rivals)
+    if (stateOf(draft, rival) === "pending") nodeSkipped(draft, nodeAt(draft.program, rival));
 }
 
 /** A node yielded something that the tick itself holds: nothing, or a decision. */

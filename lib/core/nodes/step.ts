@@ -1,16 +1,17 @@
-import type { StepBody } from "../definition.ts";
+import type { RepeatNode, WorkBody } from "../definition.ts";
 import { addActive, change, type Draft, dropActive, reasonOf, replaceActive, transition } from "../draft.ts";
 import { type FaultCode, type FaultData, faults } from "../faults.ts";
-import type { Attempt, Held, HeldResult, Outcome } from "../inputs.ts";
+import type { Attempt, Facts, Held, HeldResult, Outcome } from "../inputs.ts";
 import { attemptName } from "../keys.ts";
 import type { Limits } from "../limits.ts";
 import { isInline, type ProgramNode, stepBodyOf } from "../program.ts";
 import { retryDelayMs } from "../retry.ts";
 import type { Active } from "../run.ts";
+import { iterationDone } from "./repeat.ts";
 import { keepFault, workDone, workFailed } from "./settle.ts";
 
 /** A worker's right to one attempt lasts this long: the step's own bound, and slack for two clocks that differ. */
-export function leaseMs(body: StepBody, limits: Limits): number {
+export function leaseMs(body: WorkBody, limits: Limits): number {
   return (body.heartbeatMs ?? body.timeoutMs) + limits.clockSlackMs;
 }
 
@@ -18,7 +19,7 @@ export function leaseMs(body: StepBody, limits: Limits): number {
  * When an unclaimed task is looked at again: by then a healthy worker would have taken it, and its lease would be over; or its
  * time to be claimed is.
  */
-function lookAgainMs(fromMs: number, entry: Active, sends: number, body: StepBody, limits: Limits): number {
+function lookAgainMs(fromMs: number, entry: Active, sends: number, body: WorkBody, limits: Limits): number {
   const grace = Math.min(limits.dispatchGraceMs * 2 ** (sends - 1), limits.dispatchGraceMsMax);
   const untilMs = fromMs + grace + leaseMs(body, limits);
   return body.startWithinMs === undefined ? untilMs : Math.min(untilMs, entry.sinceMs + body.startWithinMs);
@@ -45,14 +46,14 @@ function openAttempt(draft: Draft, node: ProgramNode, entry: Active): void {
   addActive(draft, mayHold(draft, node, entry) ? heldBy(draft, body, entry) : dispatched(draft, body, entry));
 }
 
-const dispatched = (draft: Draft, body: StepBody, entry: Active): Active => ({
+const dispatched = (draft: Draft, body: WorkBody, entry: Active): Active => ({
   ...entry,
   state: "task",
   token: "",
   untilMs: lookAgainMs(entry.sinceMs, entry, entry.sends, body, draft.limits),
 });
 
-function heldBy(draft: Draft, body: StepBody, entry: Active): Active {
+function heldBy(draft: Draft, body: WorkBody, entry: Active): Active {
   const token = draft.inputs.held?.token ?? "";
   return { ...entry, state: "held", token, sinceMs: draft.nowMs, untilMs: draft.nowMs + leaseMs(body, draft.limits) };
 }
@@ -155,13 +156,14 @@ function takeResult(draft: Draft, node: ProgramNode, entry: Active, result: Held
 export function takeOutcome(draft: Draft, node: ProgramNode, entry: Active, outcome: Outcome): void {
   switch (outcome.kind) {
     case "ok":
+      if (node.def.kind === "repeat") return takeIteration(draft, node, node.def, entry, outcome.facts);
       dropActive(draft, entry);
       return workDone(draft, node, outcome.facts);
     case "failed":
       return tryAgain(draft, node, entry, outcome.fault, { afterMs: outcome.afterMs });
     case "lost":
       if (outcome.isUnclaimed) return lostDelivery(draft, node, entry);
-      return tryAgain(draft, node, entry, fault("lost", `attempt ${entry.attempt} was lost: its worker vanished`));
+      return tryAgain(draft, node, entry, lostFault(node, entry));
     case "timed-out":
       return tryAgain(draft, node, entry, timedOut(node, entry));
     case "never-claimed":
@@ -216,6 +218,23 @@ function next(draft: Draft, node: ProgramNode, entry: Active, delayMs: number, l
   });
 }
 
+/** The next iteration has a number of its own, and its own attempts. */
+function takeIteration(draft: Draft, node: ProgramNode, def: RepeatNode, entry: Active, facts: Facts): void {
+  const delayMs = iterationDone(draft, node, def, entry, facts);
+  if (delayMs === undefined) return;
+  dropActive(draft, entry);
+  openAttempt(draft, node, {
+    ...entry,
+    index: entry.index + 1,
+    attempt: 1,
+    lost: 0,
+    state: "task",
+    token: "",
+    sends: 1,
+    sinceMs: draft.nowMs + delayMs,
+  });
+}
+
 function giveUp(draft: Draft, node: ProgramNode, entry: Active, cause: FaultData): void {
   dropActive(draft, entry);
   workFailed(draft, node, cause);
@@ -241,11 +260,17 @@ function reopen(draft: Draft, node: ProgramNode, entry: Active): void {
   transition(draft);
 }
 
-function bodyOf(node: ProgramNode): StepBody {
+function bodyOf(node: ProgramNode): WorkBody {
   const body = stepBodyOf(node.def);
   if (!body) throw new RangeError(`${node.def.name} is no step`);
   return body;
 }
+
+/** Nobody completed what goes on outside, or a worker vanished: both are leases that ran out. */
+const lostFault = (node: ProgramNode, entry: Active) =>
+  node.def.kind === "external"
+    ? fault("timed-out", `attempt ${entry.attempt} was not completed in time`)
+    : fault("lost", `attempt ${entry.attempt} was lost: its worker vanished`);
 
 const timedOut = (node: ProgramNode, entry: Active) =>
   fault("timed-out", `attempt ${entry.attempt} took longer than ${bodyOf(node).timeoutMs} ms`);

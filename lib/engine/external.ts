@@ -1,0 +1,128 @@
+import { attemptAttributes } from "../core/attempt-format.ts";
+import { Fault, type FaultData } from "../core/faults.ts";
+import type { Outcome } from "../core/inputs.ts";
+import { attemptName } from "../core/keys.ts";
+import { nodeAt, type ProgramNode } from "../core/program.ts";
+import { isLive, type Run } from "../core/run.ts";
+import { factsForNode } from "./children.ts";
+import type { Engine } from "./engine.ts";
+import { type Loaded, loadRun } from "./load.ts";
+import { send, wakeUp } from "./messages.ts";
+import { storeOutput } from "./output.ts";
+import { type AttemptId, extendLease, recordAttempt } from "./records/attempt.ts";
+
+/** What a completion token says: which attempt of which run, and the claim that proves it. */
+interface Claimed extends AttemptId {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly runUid: string;
+  readonly token: string;
+}
+
+/** The token that a handler hands over: opaque to whoever carries it, and worthless but for this one attempt. */
+export function tokenText(run: Pick<Run, "tenant" | "runId" | "runUid">, id: AttemptId, token: string): string {
+  const parts = [run.tenant, run.runId, run.runUid, id.node, id.index, id.attempt, token];
+  return btoa(parts.join("#")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function claimedFrom(text: string): Claimed {
+  const [tenant, runId, runUid, node, index, attempt, token] = decoded(text).split("#");
+  if (tenant === undefined || runId === undefined || runUid === undefined || token === undefined) {
+    throw new Fault("bad-input", "this is no completion token: pass context.token as it was given");
+  }
+  return { tenant, runId, runUid, token, node: Number(node), index: Number(index), attempt: Number(attempt) };
+}
+
+function decoded(text: string): string {
+  try {
+    return atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  } catch {
+    return "";
+  }
+}
+
+/** How long an attempt may go on outside before somebody is heard of. */
+export function outsideMs(node: ProgramNode): number {
+  if (node.def.kind !== "external") throw new RangeError(`${node.def.name} is not completed from outside`);
+  return Math.min(node.def.beatMs ?? node.def.completeWithinMs, node.def.completeWithinMs);
+}
+
+/**
+ * Completes what a handler began, with the output of its node. The first completion counts; the same again is a repeat. Throws
+ * `bad-output` (nothing is stored, complete it again), `run-not-found`, `run-ended`, and `attempt-ended` if it came too late.
+ */
+export async function complete(
+  engine: Engine,
+  token: string,
+  output: unknown,
+): Promise<{ readonly isRepeat: boolean }> {
+  const { claimed, loaded, node } = await attemptOf(engine, token);
+  const { run, program } = loaded;
+  const body = node.def.kind === "external" ? node.def : undefined;
+  const handler = body && engine.registry.handler(body.handler);
+  if (!handler) throw new Fault("unknown-handler", `no handler ${body?.handler ?? node.def.name} in this build`);
+  const value = await handler.parseOutput(output);
+  const stored = await storeOutput(engine, run, claimed, claimed.token, value);
+  const facts = await factsForNode(engine, run, program, node.position, value, claimed.token);
+  return await end(engine, run, claimed, { kind: "ok", facts }, stored);
+}
+
+/** Fails what a handler began: `isFatal` unless the retry policy should try again. */
+export async function fail(
+  engine: Engine,
+  token: string,
+  failure: { readonly message: string; readonly isFatal?: boolean },
+): Promise<{ readonly isRepeat: boolean }> {
+  const { claimed, loaded } = await attemptOf(engine, token);
+  const fault: FaultData = { code: failure.isFatal ? "fatal" : "handler-failed", message: failure.message };
+  return await end(engine, loaded.run, claimed, { kind: "failed", fault }, undefined);
+}
+
+/** Says that what goes on outside is alive: prolongs the attempt by the node's longest pause between heartbeats. */
+export async function beat(engine: Engine, token: string): Promise<void> {
+  const { claimed, loaded, node } = await attemptOf(engine, token);
+  const untilMs = engine.clock.nowMs() + outsideMs(node) + engine.limits.clockSlackMs;
+  const written = await engine.store.write(extendLease(loaded.run, claimed, { token: claimed.token, untilMs }), {
+    returns: "nothing",
+  });
+  if (written.kind === "applied") return;
+  if (written.kind === "unclear") throw new Fault("unavailable", "the heartbeat may not have been stored: repeat it");
+  const isAlive =
+    written.kind === "refused" &&
+    written.now[attemptAttributes.token] === claimed.token &&
+    written.now[attemptAttributes.outcome] === undefined;
+  if (!isAlive) throw tooLate(claimed);
+}
+
+async function attemptOf(
+  engine: Engine,
+  token: string,
+): Promise<{ readonly claimed: Claimed; readonly loaded: Loaded; readonly node: ProgramNode }> {
+  const claimed = claimedFrom(token);
+  const loaded = await loadRun(engine, claimed);
+  const { run, program } = loaded;
+  if (run.runUid !== claimed.runUid)
+    throw new Fault("run-not-found", `the run that this token was for is gone: "${claimed.runId}" was started anew`);
+  if (!isLive(run)) throw new Fault("run-ended", `run "${run.runId}" has ended: ${run.phase}`, { status: run.phase });
+  return { claimed, loaded, node: nodeAt(program, claimed.node) };
+}
+
+async function end(
+  engine: Engine,
+  run: Run,
+  claimed: Claimed,
+  outcome: Outcome,
+  output: Awaited<ReturnType<typeof storeOutput>>,
+): Promise<{ readonly isRepeat: boolean }> {
+  const write = recordAttempt(run, claimed, { token: claimed.token, outcome, output, nowMs: engine.clock.nowMs() });
+  const written = await engine.store.write(write, { returns: "nothing" });
+  if (written.kind === "unclear") throw new Fault("unavailable", "it may not have been stored: repeat the call");
+  const isRepeat = written.kind === "refused" && written.now[attemptAttributes.endedBy] === claimed.token;
+  if (written.kind !== "applied" && !isRepeat) throw tooLate(claimed);
+  if (!isRepeat) engine.metrics.count("attempts-ended", 1, { outcome: outcome.kind });
+  await send(engine, [wakeUp(run, { hints: [attemptName(claimed.node, claimed.index, claimed.attempt)] })]);
+  return { isRepeat };
+}
+
+const tooLate = (claimed: Claimed) =>
+  new Fault("attempt-ended", `attempt ${claimed.attempt} has ended: it took too long, or the run no longer wants it`);
