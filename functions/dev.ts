@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { workflows as configured } from "#workflows";
+import { groupsOf } from "../lib/authoring/groups.ts";
 import { createDynamodbStore } from "../lib/aws/dynamodb-store.ts";
 import { onBatch, onSchedule } from "../lib/aws/handler.ts";
 import { createJsonLog } from "../lib/aws/json-log.ts";
@@ -9,7 +10,6 @@ import { createS3Payloads } from "../lib/aws/s3-payloads.ts";
 import { createSqsQueue } from "../lib/aws/sqs-queue.ts";
 import { Fault } from "../lib/core/faults.ts";
 import { defaultLimits, type Limits } from "../lib/core/limits.ts";
-import { stepBodyOf } from "../lib/core/program.ts";
 import { bury } from "../lib/engine/bury.ts";
 import { coordinate } from "../lib/engine/coordinate.ts";
 import { createEngine, type Engine } from "../lib/engine/engine.ts";
@@ -92,12 +92,6 @@ export async function startDev(options: DevOptions): Promise<Dev> {
   if (!engine) throw new Error("the stack did not build its functions");
   await unpark(engine);
   return { stack, engine, mortality };
-}
-
-/** Every worker group that the workflows name. */
-function groupsOf(workflows: readonly AnyWorkflow[]): readonly string[] {
-  const groups = workflows.flatMap(({ definition }) => definition.nodes.flatMap((def) => stepBodyOf(def)?.group ?? []));
-  return [...new Set(["default", ...groups])];
 }
 
 const help = `npm run dev -- [options]
