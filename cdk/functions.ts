@@ -26,6 +26,8 @@ export interface FunctionOptions {
 
 interface FunctionSpec extends FunctionOptions {
   readonly entry: string;
+  /** Absolute path of what `#workflows` stands for in the entry. */
+  readonly workflowsFile: string;
   readonly timeoutS: number;
   readonly description: string;
   readonly logRetention: RetentionDays;
@@ -66,6 +68,7 @@ export function createFunction(scope: Construct, id: string, spec: FunctionSpec)
       sourceMap: true,
       sourcesContent: false,
       externalModules: [],
+      esbuildArgs: { "--alias": `#workflows=${spec.workflowsFile}` },
       banner: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },
   });

@@ -3,13 +3,13 @@ import { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { queueName, queueSuffix } from "../lib/aws/names.ts";
 import { type Source, wiring } from "../lib/aws/wiring.ts";
-import { deadQueue, deadQueueOf, deadTaskQueue, type QueueName } from "../lib/core/queue-names.ts";
+import { deadQueue, deadQueueOf, deadTaskQueue, type QueueName, receivesMaxOf } from "../lib/core/queue-names.ts";
 
 /** Queues by their logical names. */
 export type Queues = ReadonlyMap<QueueName, Queue>;
 
 /**
- * Every queue with its dead-letter queue. Standard ones: FIFO queues take no delay per message. A received message is hidden for six
+ * Every queue but the last with its dead-letter queue. Standard ones: FIFO queues take no delay per message. A received message is hidden for six
  * time-outs of its function, so that no second one works on it (L5). Dead letters are kept longer than letters: their age counts from
  * the first time they were sent (Q9).
  */
@@ -24,27 +24,20 @@ export function createQueues(
     const source = sources.find((candidate) => candidate.queue === queue);
     return Duration.seconds(wiring.visibilityTimeouts * (source ? timeoutSOf(source) : wiring.timeoutS.coordinator));
   };
-  for (const queue of [deadQueue, deadTaskQueue] as const) {
+  const dead: readonly QueueName[] = [deadQueue, deadTaskQueue];
+  const letters = sources.map(({ queue }) => queue).filter((queue) => !dead.includes(queue));
+  // Those that others name as their dead-letter queue come first.
+  for (const queue of [...dead, ...letters]) {
+    const next = queues.get(deadQueueOf(queue) ?? queue);
     queues.set(
       queue,
       new Queue(scope, idOf(queue), {
         queueName: queueName(prefix, queue),
         visibilityTimeout: visibilityOf(queue),
-        retentionPeriod: Duration.days(wiring.deadRetentionDays),
-        enforceSSL: true,
-      }),
-    );
-  }
-  for (const { queue } of sources) {
-    const dead = queues.get(deadQueueOf(queue) ?? queue);
-    if (queues.has(queue) || dead === undefined) continue;
-    queues.set(
-      queue,
-      new Queue(scope, idOf(queue), {
-        queueName: queueName(prefix, queue),
-        visibilityTimeout: visibilityOf(queue),
-        retentionPeriod: Duration.days(wiring.retentionDays),
-        deadLetterQueue: { queue: dead, maxReceiveCount: wiring.maxReceiveCount },
+        retentionPeriod: Duration.days(dead.includes(queue) ? wiring.deadRetentionDays : wiring.retentionDays),
+        ...(next && {
+          deadLetterQueue: { queue: next, maxReceiveCount: receivesMaxOf(queue, wiring.maxReceiveCount) },
+        }),
         enforceSSL: true,
       }),
     );

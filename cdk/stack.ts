@@ -1,6 +1,7 @@
 import { CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import { Tickwright, type TickwrightProps } from "./tickwright.ts";
+import type { TickwrightProps } from "./props.ts";
+import { Tickwright } from "./tickwright.ts";
 
 export type TickwrightStackProps = StackProps & TickwrightProps;
 
@@ -8,7 +9,7 @@ export type TickwrightStackProps = StackProps & TickwrightProps;
 export class TickwrightStack extends Stack {
   readonly tickwright: Tickwright;
 
-  constructor(scope: Construct, id: string, props: TickwrightStackProps = {}) {
+  constructor(scope: Construct, id: string, props: TickwrightStackProps) {
     super(scope, id, props);
     this.tickwright = new Tickwright(this, "Tickwright", props);
     new CfnOutput(this, "TableName", { value: this.tickwright.table.tableName });

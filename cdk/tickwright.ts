@@ -1,5 +1,5 @@
-import { Duration, type RemovalPolicy } from "aws-cdk-lib";
-import type { Alarm, IAlarmAction } from "aws-cdk-lib/aws-cloudwatch";
+import { Duration } from "aws-cdk-lib";
+import type { Alarm } from "aws-cdk-lib/aws-cloudwatch";
 import type { TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import type { CfnFunction } from "aws-cdk-lib/aws-lambda";
 import type { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
@@ -10,7 +10,6 @@ import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
 import { Construct } from "constructs";
 import { envNames, metricsNamespace } from "../lib/aws/names.ts";
 import { type FunctionRole, wiring, workerOf } from "../lib/aws/wiring.ts";
-import type { Limits } from "../lib/core/limits.ts";
 import {
   deadQueue,
   deadTaskQueue,
@@ -25,30 +24,12 @@ import { createAlarms } from "./alarms.ts";
 import { attach, createFunction, entryOf, type FunctionOptions } from "./functions.ts";
 import { grantPayloads, grantRecords, grantSearch, grantSending } from "./grants.ts";
 import { type Plan, planOf } from "./plan.ts";
+import type { TickwrightProps } from "./props.ts";
 import { createQueues, type Queues, queueBaseOf } from "./queues.ts";
 import { createBucket, createTable } from "./storage.ts";
 
 export type { FunctionOptions } from "./functions.ts";
-
-export interface TickwrightProps {
-  /** Start of the queues' names: letters, digits and hyphens. `tickwright` unless given; two installations in one region need two. */
-  readonly prefix?: string;
-  /** Worker groups by name, each a function of its own with its own role. One group, `default`, unless given. */
-  readonly groups?: Readonly<Record<string, FunctionOptions>>;
-  /** Wake-up queues; `standard` unless given. */
-  readonly tiers?: readonly Tier[];
-  readonly coordinator?: FunctionOptions;
-  readonly watchdog?: FunctionOptions;
-  /** A bucket for payloads too big for the table; yes unless said otherwise. */
-  readonly hasPayloadBucket?: boolean;
-  readonly limits?: Partial<Limits>;
-  /** What becomes of the data when the construct is removed: kept unless said otherwise. */
-  readonly removalPolicy?: RemovalPolicy;
-  /** One month unless given. */
-  readonly logRetention?: RetentionDays;
-  /** Who is told when an alarm goes off. */
-  readonly alarmActions?: readonly IAlarmAction[];
-}
+export type { GroupOptions, TickwrightProps } from "./props.ts";
 
 /**
  * A Tickwright installation: the table, queues with their dead-letter queues, the coordinator, a worker per group, the watchdog on its
@@ -67,7 +48,7 @@ export class Tickwright extends Construct {
   readonly workers: Readonly<Record<string, NodejsFunction>>;
   readonly alarms: readonly Alarm[];
 
-  constructor(scope: Construct, id: string, props: TickwrightProps = {}) {
+  constructor(scope: Construct, id: string, props: TickwrightProps) {
     super(scope, id);
     const plan = planOf(props);
     const { prefix, groups, tiers, removalPolicy } = plan;
@@ -80,6 +61,7 @@ export class Tickwright extends Construct {
       createFunction(this, id, {
         ...options,
         entry: options.entry ?? entryOf(entry),
+        workflowsFile: plan.workflowsFile,
         timeoutS: plan.timeoutSOf(role),
         description,
         logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { workflows as configured } from "#workflows";
+import { groupsOf } from "../lib/authoring/groups.ts";
 import { createDynamodbStore } from "../lib/aws/dynamodb-store.ts";
 import { onBatch, onSchedule } from "../lib/aws/handler.ts";
 import { createJsonLog } from "../lib/aws/json-log.ts";
@@ -9,12 +10,11 @@ import { createS3Payloads } from "../lib/aws/s3-payloads.ts";
 import { createSqsQueue } from "../lib/aws/sqs-queue.ts";
 import { Fault } from "../lib/core/faults.ts";
 import { defaultLimits, type Limits } from "../lib/core/limits.ts";
-import { stepBodyOf } from "../lib/core/program.ts";
 import { bury } from "../lib/engine/bury.ts";
 import { coordinate } from "../lib/engine/coordinate.ts";
 import { createEngine, type Engine } from "../lib/engine/engine.ts";
 import { start } from "../lib/engine/start.ts";
-import { unpark, watch } from "../lib/engine/watch.ts";
+import { watch } from "../lib/engine/watch.ts";
 import { work } from "../lib/engine/work.ts";
 import { type AnyWorkflow, createRegistry } from "../lib/index.ts";
 import { createMortality, type Mortality } from "../lib/local/mortal.ts";
@@ -41,6 +41,10 @@ export interface DevOptions extends Pick<StackOptions, "dataFolder" | "ports" | 
   readonly metrics: Metrics;
   /** Stands before the table's adapter: to meter it. */
   readonly around?: (store: RunStore) => RunStore;
+  /** Lets the stack's meters count capacity units. */
+  readonly isMetered?: boolean;
+  /** Otherwise than {@link devLimits}. */
+  readonly limits?: Partial<Limits>;
 }
 
 export interface Dev {
@@ -49,7 +53,7 @@ export interface Dev {
   readonly mortality: Mortality;
 }
 
-/** The embedded stack with the functions of the deployed one behind its pollers. Wakes what is parked, as a deploy does. */
+/** The embedded stack with the functions of the deployed one behind its pollers. Each start is a build of its own, so the watchdog wakes what is parked. */
 export async function startDev(options: DevOptions): Promise<Dev> {
   const mortality = createMortality();
   const groups = groupsOf(options.workflows);
@@ -59,7 +63,13 @@ export async function startDev(options: DevOptions): Promise<Dev> {
     ...options,
     functions: (wired) => {
       const [clock, random] = [processClock, processRandom];
-      const store = createDynamodbStore({ client: wired.clients.dynamodb, tableName: wired.tableName, clock, random });
+      const store = createDynamodbStore({
+        client: wired.clients.dynamodb,
+        tableName: wired.tableName,
+        isMetered: options.isMetered ?? false,
+        clock,
+        random,
+      });
       const built = createEngine({
         store: mortality.guarded(options.around ? options.around(store) : store),
         queue: mortality.guarded(
@@ -71,7 +81,7 @@ export async function startDev(options: DevOptions): Promise<Dev> {
         log: options.log,
         metrics: options.metrics,
         registry: createRegistry(options.workflows),
-        limits: devLimits,
+        limits: { ...devLimits, ...options.limits },
         build: `dev-${clock.nowMs()}`,
       });
       engine = built;
@@ -90,14 +100,7 @@ export async function startDev(options: DevOptions): Promise<Dev> {
     },
   });
   if (!engine) throw new Error("the stack did not build its functions");
-  await unpark(engine);
   return { stack, engine, mortality };
-}
-
-/** Every worker group that the workflows name. */
-function groupsOf(workflows: readonly AnyWorkflow[]): readonly string[] {
-  const groups = workflows.flatMap(({ definition }) => definition.nodes.flatMap((def) => stepBodyOf(def)?.group ?? []));
-  return [...new Set(["default", ...groups])];
 }
 
 const help = `npm run dev -- [options]

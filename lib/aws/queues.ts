@@ -1,6 +1,12 @@
-import { CreateQueueCommand, GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import { deadQueue, deadQueueOf, deadTaskQueue } from "../core/queue-names.ts";
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  SetQueueAttributesCommand,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
+import { deadQueue, deadQueueOf, deadTaskQueue, receivesMaxOf } from "../core/queue-names.ts";
 import { queueName, queueSuffix } from "./names.ts";
+import { wiring } from "./wiring.ts";
 
 export interface QueueSettings {
   /** How long a received message is hidden: six function time-outs. */
@@ -10,8 +16,8 @@ export interface QueueSettings {
 }
 
 /**
- * Creates the given queues and their dead-letter queues, unless they exist, and returns the `queueBase` of their URLs. For the embedded
- * stack and tests: an installation's queues are made by its own infrastructure code.
+ * Creates the given queues and their dead-letter queues, or gives those that exist these settings, and returns the `queueBase` of
+ * their URLs. For the embedded stack and tests: an installation's queues are made by its own infrastructure code.
  */
 export async function createQueues(
   client: SQSClient,
@@ -21,29 +27,33 @@ export async function createQueues(
 ): Promise<string> {
   const arns = new Map<string, string>();
   let queueBase = "";
-  for (const queue of [deadQueue, deadTaskQueue]) {
+  const dead: readonly string[] = [deadQueue, deadTaskQueue];
+  const letters = queues.filter((queue) => !dead.includes(queue));
+  // Those that others name as their dead-letter queue come first.
+  for (const queue of [...dead, ...letters]) {
+    const deadLetterTargetArn = arns.get(deadQueueOf(queue) ?? "");
     const url = await createQueue(client, queueName(prefix, queue), {
       VisibilityTimeout: String(settings.visibilitySeconds),
-      MessageRetentionPeriod: String(14 * 86_400),
+      MessageRetentionPeriod: String((dead.includes(queue) ? wiring.deadRetentionDays : wiring.retentionDays) * 86_400),
+      ...(deadLetterTargetArn !== undefined && {
+        RedrivePolicy: JSON.stringify({
+          deadLetterTargetArn,
+          maxReceiveCount: receivesMaxOf(queue, settings.maxReceiveCount),
+        }),
+      }),
     });
-    arns.set(queue, await arnOf(client, url));
+    if (dead.includes(queue)) arns.set(queue, await arnOf(client, url));
     queueBase = url.slice(0, -queueSuffix(queue).length);
-  }
-  for (const queue of queues) {
-    const deadLetterTargetArn = arns.get(deadQueueOf(queue) ?? "");
-    if (deadLetterTargetArn === undefined) continue;
-    await createQueue(client, queueName(prefix, queue), {
-      VisibilityTimeout: String(settings.visibilitySeconds),
-      RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: settings.maxReceiveCount }),
-    });
   }
   return queueBase;
 }
 
 async function createQueue(client: SQSClient, name: string, attributes: Record<string, string>): Promise<string> {
-  const answer = await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
-  if (!answer.QueueUrl) throw new Error(`The queue ${name} was created without a URL.`);
-  return answer.QueueUrl;
+  const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: name }));
+  if (!QueueUrl) throw new Error(`The queue ${name} was created without a URL.`);
+  // apart: creating a queue that is there, with other settings, is refused
+  await client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: attributes }));
+  return QueueUrl;
 }
 
 async function arnOf(client: SQSClient, url: string): Promise<string> {

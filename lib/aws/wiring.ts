@@ -27,7 +27,10 @@ export const wiring = {
   retentionDays: 4,
   deadRetentionDays: 14,
   batchSize: 10,
+  /** A worker's is the least: it grows with the longest step of its group. */
   timeoutS: { coordinator: 30, worker: 60, watchdog: 55 },
+  /** What a worker's time-out is longer than its longest step: to load, claim, record and tick, with some to spare. */
+  workerMarginS: 10,
   /** Invocations at once per source; AWS takes 2 to 1000. */
   maxConcurrency: { coordinator: 50, worker: 50, watchdog: 2 },
   watchIntervalMs: 60_000,

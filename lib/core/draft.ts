@@ -44,6 +44,8 @@ export interface Draft {
   readonly endings: Ending[];
   /** Nodes that may have become ready. */
   readonly ready: number[];
+  /** Nodes that are ready and found no room. */
+  readonly crowded: number[];
   readonly notes: Notes;
   /** The last item of a map that failed in this tick: what its map says if that was one too many. */
   itemFault: FaultData | undefined;
@@ -66,6 +68,7 @@ export function draftOf(run: Run, program: Program, inputs: Inputs, limits: Limi
     transitions: 0,
     endings: [],
     ready: [],
+    crowded: [],
     notes: { late: 0, undelivered: 0, uncompensated: 0, parked: 0 },
     itemFault: undefined,
   };

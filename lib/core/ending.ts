@@ -32,10 +32,14 @@ export function windDown(draft: Draft, options: { readonly isAtOnce: boolean }):
   }
   for (const frame of draft.maps) {
     const isOver = draft.run.ending || stateOf(draft, frame.node) !== "pending";
-    if (isOver && !draft.active.some((entry) => entry.node === frame.node && entry.state !== "unwanted"))
+    if (isOver && !draft.active.some((entry) => entry.node === frame.node && isBusyWith(draft, entry)))
       closeFrame(draft, frame.node);
   }
 }
+
+/** A child that nobody wants is awaited only if what it did must be undone. */
+const isBusyWith = (draft: Draft, entry: Active) =>
+  entry.state !== "unwanted" || node(draft, entry.node).compensation !== undefined;
 
 function windDownEntry(draft: Draft, owner: ProgramNode, entry: Active, options: { readonly isAtOnce: boolean }): void {
   const record = draft.inputs.attempts.get(attemptName(entry.node, entry.index, entry.attempt));
@@ -113,6 +117,7 @@ function takeLast(draft: Draft, owner: ProgramNode, entry: Active, record: Attem
   if (outcome?.kind === "ok") {
     dropActive(draft, entry);
     const state = stateOf(draft, entry.node);
+    // an item of a map that has failed still counts: what it did must be undone
     if (state === "pending" || frameOf(draft, entry.node)) workDone(draft, owner, outcome.facts);
     else if (state === "skipped") undoLoser(draft, owner);
   } else {
@@ -145,9 +150,7 @@ function undoLoser(draft: Draft, owner: ProgramNode): void {
  * backwards. Ends the run when nothing is left to await and to undo.
  */
 export function compensate(draft: Draft): void {
-  const isBusy = draft.active.some(
-    (entry) => entry.state !== "unwanted" || node(draft, entry.node).compensation !== undefined,
-  );
+  const isBusy = draft.active.some((entry) => isBusyWith(draft, entry));
   if (isBusy || !draft.run.ending) return;
   const undo = nextToUndo(draft);
   if (undo) return openStep(draft, undo, 0);

@@ -33,8 +33,15 @@ export function owed(run: Run, program: Program, nowMs: number): readonly Owed[]
 
 /** What `next` owes and `previous` did not, both seen at one instant. */
 export function newlyOwed(next: Run, previous: Run, program: Program, nowMs: number): readonly Owed[] {
-  const before = new Set(owed(previous, program, nowMs).map((each) => each.key));
+  const sent = owed(previous, program, nowMs).filter((each) => !hasWaited(each, previous, nowMs));
+  const before = new Set(sent.map((each) => each.key));
   return owed(next, program, nowMs).filter((each) => !before.has(each.key));
+}
+
+/** A task whose delay no message could carry waited for the row's due: whoever comes first after that sends it. */
+function hasWaited(each: Owed, previous: Run, nowMs: number): boolean {
+  const { due } = previous;
+  return each.kind === "task" && due?.kind === "at" && due.atMs <= nowMs && due.atMs <= each.entry.sinceMs;
 }
 
 function owedFor(entry: Active, run: Run, program: Program, nowMs: number): readonly Owed[] {

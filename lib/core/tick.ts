@@ -14,15 +14,16 @@ import { dueOf } from "./due.ts";
 import { compensate, nextToUndo, windDown } from "./ending.ts";
 import { decide } from "./facts.ts";
 import type { Command, Ending, Inputs } from "./inputs.ts";
+import { attemptName } from "./keys.ts";
 import { fixed, type Limits } from "./limits.ts";
 import { isTaken, take } from "./mail.ts";
 import { examineChild, openChild } from "./nodes/child.ts";
 import { examineGate, openGate } from "./nodes/gate.ts";
 import { advanceMap, openMap } from "./nodes/map.ts";
-import { failRun, nodeFailed, nodeSkipped } from "./nodes/settle.ts";
+import { beginEnding, failRun, nodeFailed, nodeSkipped } from "./nodes/settle.ts";
 import { examineSignal, openSignal } from "./nodes/signal.ts";
 import { examineSleep, openSleep } from "./nodes/sleep.ts";
-import { examineStep, openStep } from "./nodes/step.ts";
+import { examineStep, openStep, reopenClosed } from "./nodes/step.ts";
 import type { Program, ProgramNode } from "./program.ts";
 import { type Active, isLive, type Run } from "./run.ts";
 
@@ -38,32 +39,49 @@ export type Ticked =
 export function tick(run: Run, program: Program, inputs: Inputs, nowMs: number, limits: Limits): Ticked {
   const draft = draftOf(run, program, inputs, limits, nowMs);
   if (isLive(run)) live(draft);
-  if (draft.endings.length > 0) return { kind: "close", endings: draft.endings };
+  if (draft.endings.length > 0) return { kind: "close", endings: endingsOf(draft) };
   return { kind: "next", run: finished(draft), notes: draft.notes };
+}
+
+/** An attempt is asked to end once, and the first reason that was found is the one. */
+function endingsOf(draft: Draft): readonly Ending[] {
+  const byName = new Map<string, Ending>();
+  for (const ending of draft.endings) {
+    const name = attemptName(ending.node, ending.index, ending.attempt);
+    if (!byName.has(name)) byName.set(name, ending);
+  }
+  return [...byName.values()];
 }
 
 function live(draft: Draft): void {
   const isTerminated = takeCommands(draft);
   for (const entry of draft.base.active) if (draft.active.includes(entry)) examine(draft, entry);
-  giveUpHead(draft);
   if (isTerminated) return endAtOnce(draft, "terminated");
   if (isOverdue(draft)) return endAtOnce(draft, "failed");
   checkBounds(draft);
   proceed(draft);
+  giveUpHead(draft);
   if (draft.endings.length === 0 && !draft.run.ending && isLive(draft.run)) succeed(draft);
 }
 
-/** Opens what has become ready, and takes what that opening can take at once, until nothing moves. */
+/**
+ * Opens what has become ready, and takes what that opening can take at once, until nothing moves. A node for which there is no
+ * room waits for it: whoever ends with a full row looks at every node the next time.
+ */
 function proceed(draft: Draft): void {
   if (draft.base.transitionSeq === 0 || draft.base.active.length >= fixed.activeMax)
     draft.ready.push(...draft.program.nodes.keys());
   for (let moved = -1; moved !== draft.transitions && !draft.run.ending; ) {
     moved = draft.transitions;
+    draft.ready.push(...draft.crowded.splice(0));
     while (draft.ready.length > 0 && !draft.run.ending) open(draft, draft.ready.shift() as number);
     for (const frame of [...draft.maps]) advance(draft, node(draft, frame.node));
     for (const entry of [...draft.active]) if (isTakenAtOnce(draft, entry)) examine(draft, entry);
+    if (!draft.run.ending) windDown(draft, { isAtOnce: false });
+    if (draft.endings.length > 0) return;
   }
-  windDown(draft, { isAtOnce: false });
+  if (draft.run.ending) windDown(draft, { isAtOnce: false });
+  else for (const entry of [...draft.active]) reopenClosed(draft, node(draft, entry.node), entry);
   if (draft.endings.length === 0) compensate(draft);
 }
 
@@ -89,7 +107,10 @@ function open(draft: Draft, position: number): void {
       return nodeFailed(draft, owner, { code: "not-comparable", message: "the condition is neither true nor false" });
     if (!answer.value) return nodeSkipped(draft, owner);
   }
-  if (!hasRoom(draft)) return;
+  if (!hasRoom(draft)) {
+    draft.crowded.push(position);
+    return;
+  }
   if (def.kind === "step") openStep(draft, owner, 0);
   else if (def.kind === "map") openMap(draft, owner, def);
   else if (def.kind === "sleep") openSleep(draft, owner, def);
@@ -127,7 +148,8 @@ function takeCommands(draft: Draft): boolean {
 /** A cancel lifts a pause: nobody would ever resume the run. A run that already fails goes on failing. */
 function cancel(draft: Draft, command: Command): void {
   if (draft.run.ending) return change(draft, { isPaused: false });
-  transition(draft, { isPaused: false, ending: "cancelled", phase: "cancelling", reason: byWhom(command) });
+  change(draft, { isPaused: false });
+  beginEnding(draft, { ending: "cancelled", phase: "cancelling", reason: byWhom(command) });
 }
 
 const byWhom = (command: Command) => ({
@@ -151,6 +173,8 @@ function endAtOnce(draft: Draft, phase: "failed" | "terminated"): void {
 function giveUpHead(draft: Draft): void {
   const head = draft.inputs.mail.signals.find((signal) => !isTaken(draft.run.mail, signal.seq));
   if (!draft.inputs.mail.isFull || !head || head.seq !== draft.run.mail.signals) return;
+  // what was taken in this tick makes room by itself
+  if (draft.run.mail.signals > draft.base.mail.signals) return;
   if (draft.active.some((entry) => entry.state === "signal" && isNamed(draft, entry, head.name))) return;
   draft.notes.undelivered += 1;
   transition(draft, { mail: take(draft.run.mail, head.seq) });
@@ -161,17 +185,14 @@ const isNamed = (draft: Draft, entry: Active, name: string) => {
   return def.kind === "signal" && def.signal === name;
 };
 
-/** The deadline fires in every live status: first as a failure with its compensations, then, a day later, for good. */
+/** The deadline fires in every live status: first as a failure with its compensations, then, at least a day later, for good. */
 const isOverdue = (draft: Draft) => draft.run.ending !== undefined && draft.nowMs >= draft.run.deadlineAtMs;
-
-/** What a run past its deadline has left to undo what it did. */
-const compensationMsMax = 86_400_000;
 
 function checkBounds(draft: Draft): void {
   const { run, limits, nowMs } = draft;
   if (run.ending) return;
   if (nowMs >= run.deadlineAtMs) {
-    change(draft, { deadlineAtMs: nowMs + compensationMsMax, isPaused: false });
+    change(draft, { isPaused: false });
     failRun(draft, { code: "deadline", message: "the run reached its deadline" });
   } else if (run.recordVersion >= limits.ticksMax)
     failRun(draft, { code: "budget", message: `more than ${limits.ticksMax} commits` });

@@ -7,10 +7,13 @@ import type { Engine } from "./engine.ts";
 import { snapshot } from "./load.ts";
 import { message, queues, send } from "./messages.ts";
 import { putSent, type Sent } from "./records/strikes.ts";
+import { unpark } from "./unpark.ts";
 
 export interface Watched {
   readonly overdue: number;
   readonly sent: number;
+  /** Parked runs that were woken as this build is new. */
+  readonly unparked: number;
   /** Nothing was sent, as what was sent before still waits. */
   readonly isHeld: boolean;
 }
@@ -24,13 +27,13 @@ const watched = (["D", "P"] as const).flatMap((kind) =>
 
 /**
  * Finds what is overdue, oldest first, shard by shard, and sends each run one wake-up per due value and interval, which doubles.
- * Bounded a minute, and silent while its own queue is behind: an outage of an hour must not turn into a flood. It decides
+ * After a deploy it wakes what is parked, too. Bounded a minute, and silent while its own queue is behind: an outage of an hour must not turn into a flood. It decides
  * nothing: whoever receives the wake-up looks at the row.
  */
 export async function watch(engine: Engine, remaining: Remaining): Promise<Watched> {
   if (await engine.queue.isBehind(queues.watch)) {
     engine.metrics.count("watchdog-held");
-    return { overdue: 0, sent: 0, isHeld: true };
+    return { overdue: 0, sent: 0, unparked: 0, isHeld: true };
   }
   const nowMs = engine.clock.nowMs();
   let overdue = 0;
@@ -50,9 +53,10 @@ export async function watch(engine: Engine, remaining: Remaining): Promise<Watch
       after = page.next;
     } while (after !== undefined);
   }
+  const unparked = await unpark(engine, remaining, engine.limits.sendsMax - sent);
   engine.metrics.count("watchdog-overdue", overdue);
-  engine.metrics.count("watchdog-sends", sent);
-  return { overdue, sent, isHeld: false };
+  engine.metrics.count("watchdog-sends", sent + unparked);
+  return { overdue, sent, unparked, isHeld: false };
 }
 
 type Candidate = Key & { readonly at: number };
@@ -103,34 +107,4 @@ async function wake(engine: Engine, candidate: Candidate, nowMs: number): Promis
     await engine.store.write(putSent(seen.owner, next, seen.hasStrikesRecord, expiresAtS));
   }
   return true;
-}
-
-/**
- * Wakes what is parked, once: after a deploy that may have brought the handler. Gives how many runs were woken. The coordinator
- * tries each again; what still does not fit parks again and costs no try.
- */
-export async function unpark(engine: Engine): Promise<number> {
-  let woken = 0;
-  for (let shard = 0; shard < fixed.dueShards; shard++) {
-    let after: string | undefined;
-    do {
-      const page = await engine.store.find("due", {
-        partition: duePartition.shard("P", shard),
-        limit: pageMax,
-        ...(after !== undefined && { after }),
-      });
-      const messages = page.items.map((item) => {
-        const [tenant = "", runId = ""] = item.pk.split("#");
-        return message(
-          queues.wake("standard"),
-          { tenant, runId, hints: [], isAll: true, why: "unpark", requeues: 0, requeuesAtSeq: 0 },
-          `${item.pk}:unpark`,
-        );
-      });
-      await send(engine, messages);
-      woken += messages.length;
-      after = page.next;
-    } while (after !== undefined);
-  }
-  return woken;
 }

@@ -1,11 +1,6 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { CreateBucketCommand, type S3Client, S3ServiceException } from "@aws-sdk/client-s3";
-import {
-  GetQueueAttributesCommand,
-  ListQueuesCommand,
-  SetQueueAttributesCommand,
-  type SQSClient,
-} from "@aws-sdk/client-sqs";
+import type { SQSClient } from "@aws-sdk/client-sqs";
 import { createDynamodbClient, createS3Client, createSqsClient } from "../aws/clients.ts";
 import { queueName } from "../aws/names.ts";
 import { createQueues } from "../aws/queues.ts";
@@ -69,7 +64,6 @@ export async function startResources(options: ResourceOptions): Promise<Resource
     const tableName = `${prefix}-table`;
     const bucket = `${prefix}-payloads`;
     await createTable(clients.dynamodb, tableName);
-    await adopt(clients.sqs, options);
     const queueBase = await createQueues(clients.sqs, prefix, options.queues, options);
     await clients.s3.send(new CreateBucketCommand({ Bucket: bucket })).catch(unlessOwned);
     const wired = { endpoints: { dynamodb: dynamodb.url, sqs: sqs.url }, clients, tableName, queueBase, bucket };
@@ -77,31 +71,6 @@ export async function startResources(options: ResourceOptions): Promise<Resource
   } catch (error) {
     await stop();
     throw error;
-  }
-}
-
-/** Queues that were kept from an earlier run get today's settings; creating them anew with others would be refused. */
-async function adopt(
-  client: SQSClient,
-  { prefix, visibilitySeconds, maxReceiveCount }: ResourceOptions,
-): Promise<void> {
-  const { QueueUrls: urls = [] } = await client.send(new ListQueuesCommand({ QueueNamePrefix: `${prefix}-` }));
-  for (const QueueUrl of urls) {
-    const { Attributes } = await client.send(
-      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["RedrivePolicy"] }),
-    );
-    const redrive = Attributes?.RedrivePolicy;
-    await client.send(
-      new SetQueueAttributesCommand({
-        QueueUrl,
-        Attributes: {
-          VisibilityTimeout: String(visibilitySeconds),
-          ...(redrive === undefined
-            ? {}
-            : { RedrivePolicy: JSON.stringify({ ...JSON.parse(redrive), maxReceiveCount }) }),
-        },
-      }),
-    );
   }
 }
 

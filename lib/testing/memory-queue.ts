@@ -1,6 +1,6 @@
 import { toDelaySeconds } from "../core/delay.ts";
 import { Fault } from "../core/faults.ts";
-import { deadQueueOf } from "../core/queue-names.ts";
+import { deadQueueOf, receivesMaxOf } from "../core/queue-names.ts";
 import { faultOfMessage } from "../ports/sendable.ts";
 import type { Clock, Message, Queue, Sent } from "../ports.ts";
 import { forever, type Hooks } from "./fault-hooks.ts";
@@ -106,7 +106,7 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
       for (const { delivery, shownAtMs } of random ? random.shuffle(shown) : shown) {
         if (received.length === max) break;
         const dead = deadQueueOf(queue);
-        if (dead !== undefined && delivery.receiveCount >= maxReceiveCount) {
+        if (dead !== undefined && delivery.receiveCount >= receivesMaxOf(queue, maxReceiveCount)) {
           held.set(delivery.id, { delivery: Object.freeze({ ...delivery, queue: dead }), shownAtMs });
           continue;
         }

@@ -1,29 +1,39 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { App, Stack } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { describe, expect, it } from "vitest";
+import { TickwrightStack } from "../../cdk/stack.ts";
 import { Tickwright, type TickwrightProps } from "../../cdk/tickwright.ts";
 import { envNames, indexes, keepDays, queueName, tableKeys } from "../../lib/aws/names.ts";
 import { wiring } from "../../lib/aws/wiring.ts";
 import { deadQueue, deadTaskQueue } from "../../lib/core/queue-names.ts";
 
+const workflows = fileURLToPath(new URL("./workflows.ts", import.meta.url));
 const entry = fileURLToPath(new URL("./entry.ts", import.meta.url));
 
 /** Without bundling: what esbuild makes is tested on the deployed stack. */
-function synthesized(props: TickwrightProps = {}): Template {
+function synthesized(props: Partial<TickwrightProps> = {}): Template {
   const app = new App({ context: { "aws:cdk:bundling-stacks": [] } });
   const stack = new Stack(app, "Test");
   const { groups = { default: {} } } = props;
   new Tickwright(stack, "Tickwright", {
+    workflows,
     ...props,
     coordinator: { entry, ...props.coordinator },
     watchdog: { entry, ...props.watchdog },
-    groups: Object.fromEntries(Object.entries(groups).map(([group, options]) => [group, { entry, ...options }])),
+    groups: Object.fromEntries(
+      Object.entries(groups).map(([group, options]) => [group, { entry, isKept: group !== "default", ...options }]),
+    ),
   });
   return Template.fromStack(stack);
 }
 const plain = synthesized();
 
+type Redrive = { readonly maxReceiveCount: number } | undefined;
 type Resource = { readonly Properties: Record<string, never> };
 const all = (template: Template, type: string) => template.findResources(type) as Record<string, Resource>;
 /** The id of the one resource of a type whose id starts so. */
@@ -89,7 +99,7 @@ describe("the table", () => {
 });
 
 describe("the queues", () => {
-  it("are standard ones, each with a dead-letter queue that keeps longer (Q9)", () => {
+  it("are standard ones, each with a dead-letter queue that keeps longer, and a dead task's own is the last (Q9)", () => {
     const queues = Object.values(all(plain, "AWS::SQS::Queue")).map(
       ({ Properties }) => Properties as never as Record<string, never>,
     );
@@ -104,6 +114,8 @@ describe("the queues", () => {
       "tickwright-task-default",
     ]);
     for (const queue of deads!) expect(queue["MessageRetentionPeriod"]).toBe(14 * 86_400);
+    const maxReceiveCounts = deads!.map((queue) => (queue["RedrivePolicy"] as never as Redrive)?.maxReceiveCount);
+    expect(maxReceiveCounts).toEqual([undefined, 2 * (wiring.maxReceiveCount + 1)]);
     for (const queue of sources!) {
       expect(queue["MessageRetentionPeriod"]).toBe(4 * 86_400);
       expect(queue["RedrivePolicy"]).toMatchObject({ maxReceiveCount: wiring.maxReceiveCount });
@@ -193,7 +205,10 @@ describe("the functions", () => {
 
   it("space strikes wider than the longest time-out", () => {
     const env = { Environment: { Variables: Match.objectLike({ [envNames.limits]: '{"strikeSpacingMs":960000}' }) } };
-    synthesized({ groups: { slow: { timeoutS: 900 } } }).hasResourceProperties("AWS::Lambda::Function", env);
+    synthesized({ groups: { default: {}, slow: { timeoutS: 900 } } }).hasResourceProperties(
+      "AWS::Lambda::Function",
+      env,
+    );
     expect(() => synthesized({ limits: { strikeSpacingMs: 60_000 } })).toThrow("strikeSpacingMs must be more than");
   });
 });
@@ -260,7 +275,70 @@ describe("an installation", () => {
   it("refuses at synthesis what AWS would refuse", () => {
     expect(() => synthesized({ prefix: "under_score" })).toThrow("letters, digits and hyphens");
     expect(() => synthesized({ prefix: "x".repeat(40) })).toThrow("1 to 39");
-    expect(() => synthesized({ groups: {} })).toThrow("a worker group");
     expect(() => synthesized({ tiers: ["bulk"] })).toThrow("standard");
+  });
+});
+
+describe("the workflows of an installation", () => {
+  const long = fileURLToPath(new URL("./long-workflows.ts", import.meta.url));
+  const timeoutsOf = (props: Partial<TickwrightProps>) => {
+    const app = new App({ context: { "aws:cdk:bundling-stacks": [] } });
+    const template = Template.fromStack(new TickwrightStack(app, "Test", { workflows: long, ...props }));
+    return Object.fromEntries(
+      Object.values(all(template, "AWS::Lambda::Function")).map(({ Properties }) => [
+        (Properties["Environment"] as unknown as { Variables: Record<string, unknown> }).Variables[envNames.group] ??
+          Properties["Description"],
+        Properties["Timeout"],
+      ]),
+    );
+  };
+
+  it("have a function for each group that they, their children or their compensations name, unless one says which", () => {
+    expect(timeoutsOf({})).toMatchObject({ films: 610, undoing: 130 });
+    expect(timeoutsOf({ groups: { films: { timeoutS: 900 }, undoing: {}, old: { isKept: true } } })).toMatchObject({
+      films: 900,
+      undoing: 130,
+      old: 60,
+    });
+  });
+
+  it("are refused at synthesis where a group has no function, or a function no work", () => {
+    expect(() => synthesized({ groups: {} })).toThrow(
+      "The step quick of workflow small is for group default, which has no function: add `default: {}` to groups.",
+    );
+    expect(() => synthesized({ groups: { default: {}, mail: { isKept: false } } })).toThrow(
+      /names the group mail: remove it from groups, or set its isKept/,
+    );
+  });
+
+  it("are refused where a step may take longer than its function", () => {
+    expect(() => timeoutsOf({ groups: { films: { timeoutS: 600 }, undoing: {} } })).toThrow(
+      "The step long of workflow film may take 600000 ms, and 2000 ms are kept back to record its end: raise timeoutS of group films above 600",
+    );
+  });
+
+  it("are refused where there are none to load", () => {
+    expect(() => synthesized({ workflows: "nowhere.ts" })).toThrow(/could not be loaded from .*nowhere\.ts/);
+    expect(() => synthesized({ workflows: entry })).toThrow("must export `workflows`");
+  });
+
+  it("are what every function's code imports under #workflows", () => {
+    let code: readonly string[] = [];
+    const folder = mkdtempSync(join(tmpdir(), "tickwright-bundled-"));
+    try {
+      execFileSync(process.execPath, [fileURLToPath(new URL("./bundled-app.ts", import.meta.url)), folder], {
+        stdio: "pipe",
+      });
+      const assets = readdirSync(folder).filter((name) => name.startsWith("asset."));
+      code = assets.map((name) => readFileSync(join(folder, name, "index.mjs"), "utf8"));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+    // one bundle for both workers: they differ by their environment alone
+    expect(code).toHaveLength(3);
+    for (const text of code) {
+      expect(text).toContain('"films"');
+      expect(text).not.toContain('"onboarding"');
+    }
   });
 });

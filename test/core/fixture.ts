@@ -146,7 +146,11 @@ export function drive(
     tick(more = {}) {
       const attempts = new Map<string, Attempt | undefined>(more.attempts ?? []);
       for (let round = 0; round < 100; round++) {
-        const mail = { signals: signals.filter((s) => s.seq >= run.mail.signals), commands, isFull: false };
+        const mail = {
+          signals: signals.filter((s) => s.seq >= run.mail.signals),
+          commands: [...commands],
+          isFull: false,
+        };
         const inputs: Inputs = deepFreeze({ ...noInputs, mail, ...more, attempts: new Map(attempts) });
         const ticked = twice(deepFreeze(run), program, inputs, self.nowMs, limits);
         if (ticked.kind === "next") {

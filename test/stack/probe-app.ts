@@ -8,7 +8,8 @@ const app = new App();
 new TickwrightStack(app, "Tickwright", {
   synthesizer: new CliCredentialsStackSynthesizer() as IReusableStackSynthesizer,
   removalPolicy: RemovalPolicy.DESTROY,
+  workflows: fileURLToPath(new URL("../cdk/workflows.ts", import.meta.url)),
   coordinator: { entry },
   watchdog: { entry },
-  groups: { default: { entry }, mail: { entry } },
+  groups: { default: { entry }, mail: { entry, isKept: true } },
 });

@@ -25,6 +25,8 @@ export function openGate(draft: Draft, node: ProgramNode, def: GateNode): void {
 /** A time-out is a decision like a person's: it goes to the record first, and the record says who won. */
 export function examineGate(draft: Draft, node: ProgramNode, def: GateNode, entry: Active): void {
   const record = draft.inputs.attempts.get(attemptName(entry.node, entry.index, entry.attempt));
+  // closed by a tick that found a reason to end the run: that is the reason, not this
+  if (record?.outcome?.kind === "cancelled") return;
   if (record?.outcome) return takeDecision(draft, node, def, entry, record);
   if (draft.run.isPaused || entry.untilMs === 0 || entry.untilMs > draft.nowMs) return;
   draft.endings.push({ kind: "timed-out", node: entry.node, index: entry.index, attempt: entry.attempt });

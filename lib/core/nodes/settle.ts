@@ -5,7 +5,7 @@ import type { FaultData } from "../faults.ts";
 import type { Facts } from "../inputs.ts";
 import { fixed } from "../limits.ts";
 import { nodeAt, type ProgramNode } from "../program.ts";
-import { setNodeState } from "../run.ts";
+import { type Run, setNodeState } from "../run.ts";
 
 /** A node yielded. `facts` come from whoever held its output. */
 export function nodeDone(draft: Draft, node: ProgramNode, facts: Facts): void {
@@ -51,7 +51,15 @@ export function keepFault(
 /** The run will end as failed, once what must be awaited has ended and what must be undone is undone. */
 export function failRun(draft: Draft, fault: FaultData, node?: ProgramNode): void {
   if (draft.run.ending) return;
-  transition(draft, { ending: "failed", phase: "compensating", reason: reasonOf(fault, node) });
+  beginEnding(draft, { ending: "failed", phase: "compensating", reason: reasonOf(fault, node) });
+}
+
+/** What an ending run has at least to undo what it did, however near its deadline is. */
+const compensationMsMin = 86_400_000;
+
+export function beginEnding(draft: Draft, fields: Pick<Run, "ending" | "phase" | "reason">): void {
+  const deadlineAtMs = Math.max(draft.run.deadlineAtMs, draft.nowMs + compensationMsMin);
+  transition(draft, { ...fields, deadlineAtMs });
 }
 
 /** One attempt of a node, or one item of its map, ended well. The caller took the entry out. */

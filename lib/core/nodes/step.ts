@@ -174,8 +174,23 @@ export function takeOutcome(draft: Draft, node: ProgramNode, entry: Active, outc
         fault("never-claimed", `no worker took the task within ${bodyOf(node).startWithinMs} ms`),
       );
     default:
-      return giveUp(draft, node, entry, fault("cancelled", "the attempt was closed before it began"));
+      // closed by a tick that found a reason to end more than this attempt: that is the reason, not this (see reopenClosed)
+      return;
   }
+}
+
+/**
+ * Closed by a tick whose commit never was, and that found what nobody finds any more (a holder's result that died with it): opened
+ * again, and no try is burnt.
+ */
+export function reopenClosed(draft: Draft, node: ProgramNode, entry: Active): void {
+  const record = draft.inputs.attempts.get(attemptName(entry.node, entry.index, entry.attempt));
+  if (record?.outcome?.kind !== "cancelled") return;
+  if (entry.state === "gate") {
+    replaceActive(draft, entry, { ...entry, attempt: entry.attempt + 1 });
+    return transition(draft);
+  }
+  if (entry.state === "task" || entry.state === "held") lostDelivery(draft, node, entry);
 }
 
 /** A task that ended in the dead-letter queue is no try: it has a budget of its own. */
