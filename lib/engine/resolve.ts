@@ -126,16 +126,17 @@ async function readRecorded(reader: Reader, node: ProgramNode): Promise<Json | u
     { isConsistent: true },
   );
   const records =
-    first[0] && outcomeFrom(first[0]) && hasOutput(first[0])
+    first[0] && hasOutput(node, first[0])
       ? [first[0]]
       : await listAll(reader.engine, reader.run, sk.attemptsOf(reader.run.runUid, node.position));
-  const record = records.find(hasOutput);
+  const record = records.find((each) => hasOutput(node, each));
   if (!record) return undefined;
   return await outputFrom(reader, node, 0, record);
 }
 
-const hasOutput = (record: Fields) =>
-  ["ok", "decided", "timed-out"].includes(String(record[attemptAttributes.outcome]));
+/** A time-out decides a gate; of anything else it is a try without a result. */
+const hasOutput = ({ def }: ProgramNode, record: Fields) =>
+  (def.kind === "gate" ? ["decided", "timed-out"] : ["ok"]).includes(String(record[attemptAttributes.outcome]));
 
 /** What one attempt's record holds or points to; a gate's decision in the form that dependents read. */
 export async function outputFrom(
