@@ -13,7 +13,7 @@ export const sandbox: {
   pause: (ms, signal) => wait(ms, undefined, { signal }),
 };
 
-const slowMs = 3000;
+const slowMs = 2000;
 const hangingMs = 3_600_000;
 
 /**
@@ -22,16 +22,17 @@ const hangingMs = 3_600_000;
  *
  * | word | what the service does |
  * |---|---|
- * | `slow` | answers after three seconds |
+ * | `slow` | answers after two seconds |
  * | `flaky` | fails at the first attempt |
  * | `busy` | at the first attempt asks to be called again in two seconds |
  * | `hanging` | does not answer the first attempt |
  * | `crash` | takes the worker down at the first attempt |
  * | `broken` | fails at every attempt |
  * | `refused` | says no for good |
+ * | `final` | does what it is asked, and never takes it back |
  */
 export async function ask(service: string, subject: string, context: StepContext): Promise<void> {
-  const words = new Set(subject.toLowerCase().split(/[^a-z]+/));
+  const words = wordsOf(subject);
   const isFirst = context.attempt === 1;
   if (words.has("slow")) await sandbox.pause(slowMs, context.signal);
   if (words.has("hanging") && isFirst) await sandbox.pause(hangingMs, context.signal);
@@ -41,3 +42,10 @@ export async function ask(service: string, subject: string, context: StepContext
   if (words.has("broken")) throw new Error(`${service} is down`);
   if (words.has("refused")) throw new FatalError(`${service} refused ${subject}`);
 }
+
+/** Asks a service to take back what it did. */
+export async function takeBack(service: string, subject: string): Promise<void> {
+  if (wordsOf(subject).has("final")) throw new FatalError(`${service} takes nothing back from ${subject}`);
+}
+
+const wordsOf = (subject: string) => new Set(subject.toLowerCase().split(/[^a-z]+/));

@@ -16,13 +16,15 @@ export const documentInput = v.object({
   library: v.optional(id, "library"),
   print: v.optional(print, "sharp"),
   torn: v.optional(v.array(count), []),
+  /** Whether the library indexes every word, not only their number. */
+  isIndexed: v.optional(v.boolean(), false),
 });
 
 /** A batch of documents. */
 export const batchInput = v.object({ batchId: id, documents: v.array(documentInput) });
 
 const page = v.object({ number: count, image: id, print, isTorn: v.boolean() });
-const recognized = v.object({ number: count, words: count, confidence: share });
+const recognized = v.object({ number: count, words: count, confidence: share, text: v.optional(v.string()) });
 
 /** What became of something that may fail: an item of a map with a tolerance. */
 const outcomeOf = <S extends v.GenericSchema>(value: S) =>
@@ -33,7 +35,13 @@ const outcomeOf = <S extends v.GenericSchema>(value: S) =>
 
 export const split = step(
   "split",
-  { input: documentInput, output: v.object({ pages: v.array(page) }), inline: true, retry: { attempts: 3 } },
+  {
+    input: documentInput,
+    output: v.object({ pages: v.array(page) }),
+    inline: true,
+    timeout: "5s",
+    retry: { attempts: 3 },
+  },
   async ({ documentId, pages, archive, print, torn }, context) => {
     await ask("the archive", archive, context);
     const numbers = Array.from({ length: pages }, (_, number) => number);
@@ -51,19 +59,23 @@ export const split = step(
 export const recognize = step(
   "recognize",
   {
-    input: v.object({ scanner: id, page }),
+    input: v.object({ scanner: id, page, isIndexed: v.boolean() }),
     output: recognized,
     group: "recognition",
-    timeout: "1m",
+    timeout: "5s",
     retry: { attempts: 3 },
   },
-  async ({ scanner, page }, context) => {
+  async ({ scanner, page, isIndexed }, context) => {
     await ask("the scanner", scanner, context);
     if (page.isTorn) throw new FatalError(`${page.image} is torn: nothing to read`);
+    const words = 180 + ((page.number * 37) % 140);
     return {
       number: page.number,
-      words: 180 + ((page.number * 37) % 140),
+      words,
       confidence: page.print === "faint" ? 0.6 : 0.97,
+      ...(isIndexed && {
+        text: `Whereas the parties of page ${page.number} agree: ${"lorem ipsum ".repeat(words / 2)}`,
+      }),
     };
   },
 );
@@ -72,7 +84,7 @@ export const assemble = step(
   "assemble",
   {
     input: v.object({ pages: v.array(outcomeOf(recognized)) }),
-    output: v.object({ words: count, missing: v.array(count), confidence: share }),
+    output: v.object({ words: count, missing: v.array(count), confidence: share, text: v.string() }),
     inline: true,
     repeatable: true,
   },
@@ -82,16 +94,22 @@ export const assemble = step(
       words: read.reduce((sum, { words }) => sum + words, 0),
       missing: pages.flatMap((page, number) => (page.ok ? [] : [number])),
       confidence: Math.min(1, ...read.map(({ confidence }) => confidence)),
+      text: read.map(({ text }) => text ?? "").join(""),
     };
   },
 );
 
 export const publish = step(
   "publish",
-  { input: v.object({ documentId: id, library: id, words: count }), output: v.object({ place: id }), inline: true },
-  async ({ documentId, library }, context) => {
+  {
+    input: v.object({ documentId: id, library: id, text: v.string() }),
+    output: v.object({ place: id, indexedBytes: count }),
+    inline: true,
+    timeout: "5s",
+  },
+  async ({ documentId, library, text }, context) => {
     await ask("the library", library, context);
-    return { place: `${library}/${documentId}` };
+    return { place: `${library}/${documentId}`, indexedBytes: text.length };
   },
 );
 

@@ -8,17 +8,21 @@ const confidenceLeast = 0.8;
 export const document = workflow("document", { input: documentInput }, (flow, input) => {
   const { pages } = flow.run(split, input);
 
-  const read = flow.map(pages, (page) => call(recognize, { scanner: input.scanner, page }), {
-    concurrency: 32,
-    tolerate: "10%",
-  });
+  const read = flow.map(
+    pages,
+    (page) => call(recognize, { scanner: input.scanner, page, isIndexed: input.isIndexed }),
+    {
+      concurrency: 32,
+      tolerate: "10%",
+    },
+  );
 
   const text = flow.run(assemble, { pages: read });
   const isTrusted = gte(text.confidence, confidenceLeast);
 
   const published = flow.run(
     publish,
-    { documentId: input.documentId, library: input.library, words: text.words },
+    { documentId: input.documentId, library: input.library, text: text.text },
     { when: isTrusted },
   );
 

@@ -17,7 +17,7 @@ export const decided = signal("decided", v.object({ stays: v.boolean(), reason: 
 
 export const open = step(
   "open",
-  { input: v.object({ company: id, plan, region: id }), output: account, retry: { attempts: 3 } },
+  { input: v.object({ company: id, plan, region: id }), output: account, timeout: "5s", retry: { attempts: 3 } },
   async ({ company, region }, context) => {
     await ask("the directory", region, context);
     return { accountId: `account-${company}` };
@@ -30,7 +30,7 @@ export const write = step(
   "write",
   {
     input: v.object({ to: id, about: v.picklist(["invitation", "reminder", "survey"]) }),
-    retry: { attempts: 4, firstDelay: "30s" },
+    retry: { attempts: 4 },
     timeout: "5s",
   },
   async ({ to }, context) => {

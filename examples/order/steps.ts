@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { step } from "../../lib/index.ts";
-import { ask } from "../sandbox.ts";
+import { ask, takeBack } from "../sandbox.ts";
 
 const id = v.pipe(v.string(), v.nonEmpty());
 const count = v.pipe(v.number(), v.integer(), v.minValue(1));
@@ -8,7 +8,7 @@ const cents = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 const line = v.object({ sku: id, quantity: count, unitCents: cents });
 const reservation = v.object({ reservationId: id, sku: id, quantity: count });
-const receipt = v.object({ receiptId: id, cents });
+const receipt = v.object({ receiptId: id, card: id, cents });
 
 /** What a customer sends. */
 export const orderInput = v.object({
@@ -32,7 +32,12 @@ export const price = step(
 
 export const reserve = step(
   "reserve",
-  { input: v.object({ orderId: id, sku: id, quantity: count }), output: reservation, retry: { attempts: 3 } },
+  {
+    input: v.object({ orderId: id, sku: id, quantity: count }),
+    output: reservation,
+    timeout: "5s",
+    retry: { attempts: 3 },
+  },
   async ({ orderId, sku, quantity }, context) => {
     await ask("the warehouse", sku, context);
     return { reservationId: `${orderId}-${context.index}`, sku, quantity };
@@ -51,22 +56,22 @@ export const charge = step(
     input: v.object({ orderId: id, card: id, cents }),
     output: receipt,
     group: "payments",
-    timeout: "10s",
-    retry: { attempts: 3, firstDelay: "2s" },
+    timeout: "5s",
+    retry: { attempts: 3 },
   },
   async ({ orderId, card, cents }, context) => {
     await ask("the bank", card, context);
-    return { receiptId: `receipt-${orderId}`, cents };
+    return { receiptId: `receipt-${orderId}`, card, cents };
   },
 );
 
 export const refund = step(
   "refund",
-  { input: receipt, output: receipt, group: "payments", timeout: "10s" },
-  (paid) => ({
-    receiptId: `refund-of-${paid.receiptId}`,
-    cents: paid.cents,
-  }),
+  { input: receipt, output: receipt, group: "payments", timeout: "5s" },
+  async (paid) => {
+    await takeBack("the bank", paid.card);
+    return { ...paid, receiptId: `refund-of-${paid.receiptId}` };
+  },
 );
 
 export const ship = step(
@@ -74,6 +79,7 @@ export const ship = step(
   {
     input: v.object({ orderId: id, address: id, reservations: v.array(reservation) }),
     output: v.object({ trackingId: id }),
+    timeout: "5s",
     retry: { attempts: 3 },
   },
   async ({ orderId, address }, context) => {

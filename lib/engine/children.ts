@@ -11,7 +11,6 @@ import { command } from "./commands.ts";
 import { programFor } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
 import { writeItems } from "./items.ts";
-import { loadRun } from "./load.ts";
 import { send, wakeUp } from "./messages.ts";
 import { storeOutput } from "./output.ts";
 import { endUnclaimed } from "./records/attempt.ts";
@@ -220,11 +219,4 @@ async function readParent(engine: Engine, child: Run): Promise<ParentLink | unde
   if (typeof text !== "string")
     throw new Fault("bad-row", `run ${child.runId} has a parent, and its input record does not name it`);
   return JSON.parse(text) as ParentLink;
-}
-
-/** For a caller that has only the address: the run, its program and its output. */
-export async function readResult(engine: Engine, ref: { readonly tenant: string; readonly runId: string }) {
-  const { run, program } = await loadRun(engine, ref);
-  const output = run.phase === "succeeded" ? await readRunOutput(readerOf(engine, run, program)) : undefined;
-  return { run, program, output };
 }

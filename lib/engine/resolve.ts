@@ -129,11 +129,12 @@ async function readRecorded(reader: Reader, node: ProgramNode): Promise<Json | u
     { isConsistent: true },
   );
   const records: readonly (Fields & Partial<Key>)[] =
-    node.def.kind !== "repeat" && first[0] && hasOutput(first[0])
+    node.def.kind !== "repeat" && first[0] && hasOutput(node, first[0])
       ? [first[0]]
       : await listAll(reader.engine, reader.run, sk.attemptsOf(reader.run.runUid, node.position));
   // of a repeat the last iteration counts: keys sort by iteration
-  const record = node.def.kind === "repeat" ? records.findLast(hasOutput) : records.find(hasOutput);
+  const fits = (each: Fields) => hasOutput(node, each);
+  const record = node.def.kind === "repeat" ? records.findLast(fits) : records.find(fits);
   return record && (await outputFrom(reader, node, indexOf(record), record));
 }
 
@@ -143,12 +144,13 @@ const indexOf = (record: Fields & Partial<Key>) =>
 /** What one iteration of a repeat came to. */
 export async function readIteration(reader: Reader, node: ProgramNode, index: number): Promise<Json | undefined> {
   const records = await listAll(reader.engine, reader.run, sk.attemptsOf(reader.run.runUid, node.position, index));
-  const record = records.find(hasOutput);
+  const record = records.find((each) => hasOutput(node, each));
   return record && (await outputFrom(reader, node, index, record));
 }
 
-const hasOutput = (record: Fields) =>
-  ["ok", "decided", "timed-out"].includes(String(record[attemptAttributes.outcome]));
+/** A time-out decides a gate; of anything else it is a try without a result. */
+const hasOutput = ({ def }: ProgramNode, record: Fields) =>
+  (def.kind === "gate" ? ["decided", "timed-out"] : ["ok"]).includes(String(record[attemptAttributes.outcome]));
 
 /** What one attempt's record holds or points to; a gate's decision in the form that dependents read. */
 export async function outputFrom(
