@@ -7,18 +7,21 @@ export { type Call, call } from "./authoring/call.ts";
 export type { Callable } from "./authoring/callable.ts";
 export type { Duration } from "./authoring/duration.ts";
 export { FatalError, RetryableError } from "./authoring/errors.ts";
+export { type External, type ExternalConfig, external } from "./authoring/external.ts";
+export type { Flow, SelfFlow } from "./authoring/flow.ts";
 export type {
   Condition,
   Decision,
-  Flow,
   GateOptions,
   MapOptions,
   NodeOptions,
   Outcome,
+  RepeatOptions,
   RunOptions,
   SignalOptions,
+  Until,
   WorkOptions,
-} from "./authoring/flow.ts";
+} from "./authoring/flow-options.ts";
 export {
   and,
   at,
@@ -38,10 +41,11 @@ export {
   size,
   text,
 } from "./authoring/operators.ts";
+export { defaultRetry, defaultTimeoutMs, type Retry } from "./authoring/policy.ts";
 export type { Ref, RefTo } from "./authoring/ref.ts";
 export { type AnyWorkflow, createRegistry } from "./authoring/registry.ts";
 export { type Signal, signal } from "./authoring/signal.ts";
-export { defaultRetry, defaultTimeoutMs, type Retry, type Step, type StepConfig, step } from "./authoring/step.ts";
+export { type Step, type StepConfig, step } from "./authoring/step.ts";
 export { type Workflow, workflow } from "./authoring/workflow.ts";
 export type { Definition } from "./core/definition.ts";
 export { Fault, type FaultCode, type FaultData } from "./core/faults.ts";

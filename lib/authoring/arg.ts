@@ -43,6 +43,9 @@ export type Input<T> = unknown extends T
 /** `T`, from elsewhere: keeps the compiler from inferring it here. (`NoInfer` would blur the errors.) */
 export type Given<T> = [T][T extends unknown ? 0 : never];
 
+/** Keeps promises out: the graph is built at once, from references. */
+export type NotAsync<R> = R extends PromiseLike<unknown> ? "this function must not be async" : unknown;
+
 /** What a shape with references in it comes to in the run. */
 export type Resolved<S> =
   S extends RefTo<infer T>

@@ -4,12 +4,12 @@ import { canonicalText } from "../core/json.ts";
 import { validate } from "../core/validate.ts";
 import { digest } from "../digest.ts";
 import { type Build, type BuildFault, building, createBuild } from "./build.ts";
+import type { Work } from "./callee.ts";
 import type { Flow } from "./flow.ts";
 import { createFlow } from "./flow-builder.ts";
 import { lower } from "./lower.ts";
 import { referenceOf } from "./reference.ts";
 import type { Signal } from "./signal.ts";
-import type { Step } from "./step.ts";
 import type { Workflow } from "./workflow.ts";
 
 type Body = (flow: Flow, input: unknown) => unknown;
@@ -18,7 +18,7 @@ type Body = (flow: Flow, input: unknown) => unknown;
 export interface Built {
   readonly definition: Definition;
   readonly hash: string;
-  readonly steps: readonly Step<never, unknown>[];
+  readonly steps: readonly Work[];
   readonly children: readonly Workflow<never, unknown>[];
   readonly signals: readonly Signal<never, unknown>[];
 }
@@ -27,13 +27,13 @@ export interface Built {
  * Calls a workflow function twice and compares what it came to, so that a clock or a random number in it is found at once and
  * not in the run. A function with faults is called once more to find out where they are written.
  */
-export function buildTwice(name: string, body: Body): Built {
-  const first = buildOnce(name, body, false);
+export function buildTwice(name: string, body: Body, options: { readonly hasOutput: boolean }): Built {
+  const first = buildOnce(name, body, options, false);
   if (first.faults.length > 0) {
-    const { faults } = buildOnce(name, body, true);
+    const { faults } = buildOnce(name, body, options, true);
     throw refused(name, faults.length > 0 ? faults : first.faults);
   }
-  const second = buildOnce(name, body, false);
+  const second = buildOnce(name, body, options, false);
   if (second.faults.length > 0) throw refused(name, second.faults);
   const { definition, build } = first;
   const difference = differenceOf(definition, second.definition);
@@ -42,9 +42,9 @@ export function buildTwice(name: string, body: Body): Built {
   return { definition, hash: digest(definition), steps: [...steps], children: [...children], signals: [...signals] };
 }
 
-function buildOnce(name: string, body: Body, isDiagnosing: boolean) {
+function buildOnce(name: string, body: Body, options: { readonly hasOutput: boolean }, isDiagnosing: boolean) {
   const build = createBuild(name, isDiagnosing);
-  const output = building(build, () => resultOf(build, body));
+  const output = building(build, () => resultOf(build, body, options));
   for (const read of build.unusedReads()) {
     build.fault(
       `${read.label} is read and ends up nowhere: \`if\`, \`?:\`, \`!\` and \`===\` see a reference, not its value. ` +
@@ -52,6 +52,7 @@ function buildOnce(name: string, body: Body, isDiagnosing: boolean) {
       read.place ?? "",
     );
   }
+  build.checkRivals();
   const nodes = [...build.nodes, ...build.hidden];
   const definition: Definition = { format: 1, workflow: name, nodes, ...(output !== undefined && { output }) };
   for (const { path, message } of validate(definition)) {
@@ -62,9 +63,9 @@ function buildOnce(name: string, body: Body, isDiagnosing: boolean) {
   return { build, definition, faults: build.faults };
 }
 
-function resultOf(build: Build, body: Body): Definition["output"] {
+function resultOf(build: Build, body: Body, options: { readonly hasOutput: boolean }): Definition["output"] {
   try {
-    const result = body(createFlow(build), build.refer({ $: ["ref", "$input"] }, "input", build.scope, true));
+    const result = body(createFlow(build, options), build.refer({ $: ["ref", "$input"] }, "input", { isUsed: true }));
     if (!referenceOf(result) && result instanceof Promise) {
       result.catch(() => {});
       build.fault("a workflow function must not be async: nothing runs while the graph is built", "");

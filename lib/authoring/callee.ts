@@ -1,10 +1,14 @@
 import type { ChildBody, StepBody } from "../core/definition.ts";
 import type { Build } from "./build.ts";
 import type { Call } from "./call.ts";
+import type { External } from "./external.ts";
 import { inside } from "./inside.ts";
 import { lower } from "./lower.ts";
 import type { Step } from "./step.ts";
 import type { Workflow } from "./workflow.ts";
+
+/** What a worker carries out, whatever its types. */
+export type Work = Step<never, unknown> | External<never, unknown>;
 
 /** What a node calls: a step or a workflow, whatever its types. */
 export type Callee = Step<never, unknown> | Workflow<never, unknown>;

@@ -1,89 +1,29 @@
-import type { Arg, Given, Input } from "./arg.ts";
+import type { Given, Input, NotAsync } from "./arg.ts";
 import type { Call } from "./call.ts";
 import type { Callable } from "./callable.ts";
 import type { Duration } from "./duration.ts";
+import type { External } from "./external.ts";
+import type {
+  Condition,
+  Decision,
+  GateOptions,
+  MapOptions,
+  MapYield,
+  NodeOptions,
+  OnFailure,
+  RepeatOptions,
+  RunOptions,
+  SignalOptions,
+  Tolerate,
+  Until,
+  When,
+  Yield,
+} from "./flow-options.ts";
+import type { Cases, Kind, Other, Rivals, Shape, Winner } from "./flow-shapes.ts";
 import type { Ref, RefTo } from "./ref.ts";
 import type { Signal } from "./signal.ts";
 import type { Step } from "./step.ts";
 import type { Workflow } from "./workflow.ts";
-
-/** What became of a node that may fail (`onFailure: "continue"`). */
-export type Outcome<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
-
-/** What a person said at a gate. */
-export interface Decision {
-  readonly approved: boolean;
-  readonly by?: string;
-  readonly comment?: string;
-  readonly data?: unknown;
-  readonly timedOut?: boolean;
-}
-
-/** True or false, known in the run: a boolean reference, or what an operator makes. */
-export type Condition = Arg<boolean>;
-
-/** What every node takes. */
-export interface NodeOptions<W> {
-  /** Unique in the workflow; unless given, the name of the step, child or signal. */
-  readonly name?: string;
-  /** Waits for these too, beside what the node reads. A skipped node counts as ended. */
-  readonly after?: readonly RefTo<unknown>[];
-  /** Skips the node unless this holds. What the node yields may then be missing. */
-  readonly when?: W;
-}
-
-/** What nodes that do work take. */
-export interface WorkOptions<W, F> extends NodeOptions<W> {
-  /** `"continue"`: a failure does not fail the run, and the node yields an {@link Outcome}. */
-  readonly onFailure?: F;
-}
-
-export interface RunOptions<Out, W, F> extends WorkOptions<W, F> {
-  /** If the run fails or is cancelled after this node succeeded: the call of a step that undoes it. */
-  readonly compensate?: (output: Ref<Out>) => Call<unknown, "step">;
-}
-
-export interface MapOptions<Out, W, F, T> extends WorkOptions<W, F> {
-  /** Items in flight at once, 1 to 64; 8 unless given. */
-  readonly concurrency?: number;
-  /** Failed items that the map survives, as a count or a share of all. The map then yields the items' outcomes. */
-  readonly tolerate?: T;
-  /** Undoes the items that succeeded: it gets the list of their outputs. */
-  readonly compensate?: (outputs: Ref<readonly Out[]>) => Call<unknown, "step">;
-}
-
-export interface SignalOptions<W, F, T> extends WorkOptions<W, F> {
-  readonly timeout?: Duration;
-  /** `"continue"`: no payload after a time-out; otherwise the node fails. */
-  readonly onTimeout?: T;
-}
-
-export interface GateOptions<W, F> extends WorkOptions<W, F> {
-  /** What the person is shown. */
-  readonly about?: unknown;
-  readonly timeout?: Duration;
-  /** What a time-out decides; the node fails unless given. `"continue"`: `approved` is false and `timedOut` true. */
-  readonly onTimeout?: "approve" | "reject" | "continue";
-  /** `"fail"` unless given: a rejection fails the node. `"continue"`: the workflow reads `approved` and decides. */
-  readonly onReject?: "fail" | "continue";
-}
-
-type When = Condition | undefined;
-type OnFailure = "fail" | "continue" | undefined;
-type Tolerate = number | `${number}%` | undefined;
-
-/** What a node yields, given its condition and its policy. (Spelled out so that editors show the result, not this name.) */
-export type Yield<T, W, F> = [W] extends [undefined]
-  ? [F] extends ["continue"]
-    ? Outcome<T>
-    : "continue" extends F
-      ? T | Outcome<T>
-      : T
-  : ([F] extends ["continue"] ? Outcome<T> : "continue" extends F ? T | Outcome<T> : T) | undefined;
-
-type MapYield<Out, T> = [T] extends [undefined] ? readonly Out[] : readonly Outcome<Out>[];
 
 /**
  * Adds nodes to the graph. Nothing runs here: every method returns a reference to what the node will yield. The order of
@@ -131,9 +71,79 @@ export interface Flow {
     options?: GateOptions<W, F>,
   ): Ref<Yield<Decision, W, F>>;
 
-  /** Waits. Whatever should wait with it names it in `after`. */
-  sleep(name: string, duration: Duration, options?: NodeOptions<When>): Ref<undefined>;
+  /** Waits for a time, or until an instant from data. Whatever should wait with it names it in `after`. */
+  sleep<W extends When = undefined>(
+    name: string,
+    end: Duration | Until,
+    options?: NodeOptions<W>,
+  ): Ref<Yield<null, W, undefined>>;
+
+  /**
+   * A step again and again, until a condition over its output holds; yields the last output. Its input may be made from the
+   * output before, which is missing at first.
+   */
+  repeat<In, Out, W extends When = undefined, F extends OnFailure = undefined>(
+    step: Step<In, Out>,
+    input: Input<Given<In>> | ((last: Ref<Out | undefined>) => Input<Given<In>>),
+    options: RepeatOptions<Out, W, F>,
+  ): Ref<Yield<Out, W, F>>;
+
+  /** Work that a handler begins and something outside completes; yields what it was completed with. */
+  external<In, Out, W extends When = undefined, F extends OnFailure = undefined>(
+    external: External<In, Out>,
+    input: Input<Given<In>>,
+    options?: RunOptions<Out, W, F>,
+  ): Ref<Yield<Out, W, F>>;
+
+  /**
+   * Which of several nodes is done first, and with what. The others are skipped, and what they began is cancelled or undone; so
+   * nothing else may read them. A failure fails the run as ever.
+   */
+  first<R extends Rivals>(rivals: R): Ref<Winner<R>>;
+
+  /** Nodes that are added inside run only if the condition holds. Yields what `body` returns, or nothing. */
+  when<const R>(condition: Condition, body: (flow: this) => R & NotAsync<R>): Ref<Shape<R> | undefined>;
+
+  /** Nodes that run only if a value is there, neither missing nor `null`: inside, it is. Yields what `body` returns, or nothing. */
+  given<T, const R>(
+    value: RefTo<T>,
+    body: (value: Ref<NonNullable<T>>, flow: this) => R & NotAsync<R>,
+  ): Ref<Shape<R> | undefined>;
+
+  /**
+   * One case for each kind of a union, told apart by the field `key`; inside its case the value has that kind. Yields what the
+   * case that fits returns. A kind without a case fails the run with `no-case`.
+   */
+  choose<T extends object, K extends keyof T & string, const R extends { readonly [V in Kind<T, K>]: unknown }>(
+    value: RefTo<T>,
+    key: K,
+    cases: Cases<T, K, R, this>,
+  ): Ref<Shape<R[keyof R]>>;
+  /** The same with a function for all kinds that have no case of their own, unknown ones included. */
+  choose<
+    T extends object,
+    K extends keyof T & string,
+    const R extends { readonly [V in Kind<T, K>]?: unknown },
+    const E,
+  >(
+    value: RefTo<T>,
+    key: K,
+    cases: Cases<T, K, R, this>,
+    otherwise: (value: Ref<Other<T, K, keyof R>>, flow: this) => E & NotAsync<E>,
+  ): Ref<Shape<R[keyof R] | E>>;
+
+  /** Puts `name` and a dot before the names of the nodes that are added inside: so a helper can be used twice. */
+  scope<R>(name: string, body: (flow: this) => R & NotAsync<R>): R;
 
   /** Nodes that are added inside wait, each, for the one before. */
-  series<R>(body: (flow: Flow) => R): R;
+  series<R>(body: (flow: this) => R & NotAsync<R>): R;
+}
+
+/** The `flow` of a workflow with an output schema, which can start itself. */
+export interface SelfFlow<In, Out> extends Flow {
+  /** A run of this very workflow, on the same definition. It needs a condition, or it would never end. */
+  self<W extends When = undefined, F extends OnFailure = undefined>(
+    input: Input<Given<In>>,
+    options?: RunOptions<Out, W, F>,
+  ): Ref<Yield<Out, W, F>>;
 }

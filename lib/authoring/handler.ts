@@ -3,25 +3,31 @@ import type { Json } from "../core/json.ts";
 import type { Handler, StepContext } from "../core/registry.ts";
 import { durationMs } from "./duration.ts";
 import { FatalError, RetryableError } from "./errors.ts";
+import type { External } from "./external.ts";
 import { inside } from "./inside.ts";
 import { parse, parseJson } from "./parse.ts";
 import type { Step } from "./step.ts";
 
 /**
- * A step's function with its checks around it: the input before anything is claimed, so that input which no longer fits burns no
+ * A step's (or an external's) function with its checks around it: the input before anything is claimed, so that input which no longer fits burns no
  * attempt, and the output before it is stored. Errors of the function become faults: `fatal` and `handler-failed`, with the
  * function's own message.
  */
-export function createHandler({ [inside]: { body, input, output, handler } }: Step<never, unknown>): Handler {
+export function createHandler(work: Step<never, unknown> | External<never, unknown>): Handler {
+  const { body, input, output, handler } = work[inside];
+  const parseOutput = async (raw: unknown) =>
+    output === undefined ? null : parseJson(output, raw, "output", "bad-output");
   return {
     ref: body.handler,
     async prepare(raw: Json) {
       const kept = await parse(input, raw, "input", "bad-input");
       return async (context) => {
         const result = await called(handler, kept, context);
-        return output === undefined ? null : parseJson(output, result, "output", "bad-output");
+        // what begins something returns nothing of interest: the output comes from whoever completes it
+        return work.kind === "external" ? null : parseOutput(result);
       };
     },
+    parseOutput,
   };
 }
 

@@ -1,8 +1,9 @@
 import type { Expr } from "../core/definition.ts";
 import { fixed } from "../core/limits.ts";
-import type { Build, Scope } from "./build.ts";
+import type { Build } from "./build.ts";
 import { isPlainScalar, lackOf, NotJson, plain } from "./plain.ts";
 import { type Reference, referenceOf } from "./reference.ts";
+import { type Scope, scopesFrom } from "./scope.ts";
 
 /**
  * Turns what an author wrote, references and constants in any mixture, into an expression. What cannot be one becomes a fault of
@@ -32,12 +33,11 @@ function lowerReference(reference: Reference, path: string, build: Build): Expr 
     build.fault(`${path} uses ${label}, which belongs to ${owner}: pass its value as an input`);
   } else if (!isKnown(build.scope, scope)) {
     build.fault(`${path} uses ${label}, which is known only inside ${scope.label}: return what you need from there`);
-  }
+  } else if (!reference.mayReadRival) build.noteRead(reference, path);
   return expr;
 }
 
-const isKnown = (current: Scope | undefined, wanted: Scope): boolean =>
-  current !== undefined && (current === wanted || isKnown(current.parent, wanted));
+const isKnown = (current: Scope, wanted: Scope): boolean => scopesFrom(current).includes(wanted);
 
 /** A constant with a key `$` would look like a hole. */
 function quote(value: unknown, path: string, build: Build): Expr {

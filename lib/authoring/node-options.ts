@@ -20,14 +20,14 @@ const commonOptions = ["name", "when", "after", "onFailure"];
 
 /** The name of the node: given or `otherwise`. A name that is taken is a fault, and gets a stand-in so that the build goes on. */
 export function nameOf(build: Build, options: Given, otherwise: string): string {
-  const { name = otherwise } = options;
-  if (typeof name !== "string") {
-    build.fault(`the name of a node is a string: it was ${typeof name}`);
-    return otherwise;
-  }
+  const { name: own = otherwise } = options;
+  if (typeof own !== "string") build.fault(`the name of a node is a string: it was ${typeof own}`);
+  const name = `${build.prefix}${typeof own === "string" ? own : otherwise}`;
   const isTaken = (tried: string) => build.nodes.some((node) => node.name === tried);
   if (!isTaken(name)) return name;
-  build.fault(`two nodes are called "${name}": give one of them a name of its own, { name: "..." }`);
+  build.fault(
+    `two nodes are called "${name}": give one of them a name of its own, { name: "..." }, or put it into flow.scope`,
+  );
   let copy = 2;
   while (isTaken(`${name}.${copy}`)) copy += 1;
   return `${name}.${copy}`;
@@ -58,10 +58,11 @@ function afterOf(build: Build, name: string, after: unknown): readonly string[] 
   }
   const sources = after.flatMap((waited: unknown, at) => {
     const path = `${name}: after[${at}]`;
-    if (!referenceOf(waited)) build.fault(`${path} is no reference: name what a node yields`);
-    const nodes = [...sourcesOf(lower(waited, path, build))].filter((source) => !source.startsWith("$"));
-    if (referenceOf(waited) && nodes.length === 0)
-      build.fault(`${path} is known from the start: name what a node yields`);
+    const reference = referenceOf(waited);
+    if (!reference) build.fault(`${path} is no reference: name what a node yields`);
+    const read = build.withoutNotes(() => sourcesOf(lower(waited, path, build)));
+    const nodes = [...read, ...(reference?.waits ?? [])].filter((source) => !source.startsWith("$"));
+    if (reference && nodes.length === 0) build.fault(`${path} is known from the start: name what a node yields`);
     return nodes;
   });
   return [...new Set(sources)];

@@ -1,7 +1,7 @@
 import { Fault } from "../core/faults.ts";
 import type { Arg, Given, Resolved } from "./arg.ts";
 import { currentBuild } from "./build.ts";
-import type { Condition } from "./flow.ts";
+import type { Condition } from "./flow-options.ts";
 import { lower } from "./lower.ts";
 import type { Ref, RefTo } from "./ref.ts";
 import { referenceOf } from "./reference.ts";

@@ -1,13 +1,15 @@
 import type { Expr } from "../core/definition.ts";
 import { Fault } from "../core/faults.ts";
-import type { Build, Scope } from "./build.ts";
+import type { Build } from "./build.ts";
+import { fieldOf } from "./field.ts";
 import { type Misuse, misuses } from "./misuse.ts";
 import type { Ref } from "./ref.ts";
+import type { Scope } from "./scope.ts";
 
 /** What is behind a reference that a workflow function holds. */
 export interface Reference {
   readonly build: Build;
-  /** Where it may be used: the whole workflow, or the function of one map or compensation. */
+  /** Where it may be used: the whole workflow, a conditional part of it, or the function of one map, repeat or compensation. */
   readonly scope: Scope;
   readonly expr: Expr;
   /** How the author would write it: `charge.receiptId`. */
@@ -15,6 +17,10 @@ export interface Reference {
   readonly place: string | undefined;
   /** Whether it ended up in a node, a condition or the result. One that does not was taken for a value. */
   isUsed: boolean;
+  /** Nodes that `after` waits for, beside those that it reads: all of a scope. */
+  readonly waits?: readonly string[] | undefined;
+  /** It may read a node that can lose to the first of several: through their result, or as what undoes it. */
+  readonly mayReadRival?: boolean | undefined;
 }
 
 const registryKey = Symbol.for("tickwright.references");
@@ -61,12 +67,12 @@ function readField(reference: Reference, name: string, misused: (misuse: Misuse)
   if (name === "then") return misused("await");
   if (name === "toJSON") return misused("json");
   reference.isUsed = true;
-  return reference.build.refer(fieldOf(reference.expr, name), `${reference.label}.${name}`, reference.scope);
-}
-
-function fieldOf(expr: Expr, name: string): Expr {
-  const { $: hole } = expr as { readonly $: readonly Expr[] };
-  return hole[0] === "ref" ? { $: [...hole, name] } : { $: ["at", expr, name] };
+  const { scope, waits, mayReadRival } = reference;
+  return reference.build.refer(fieldOf(reference.expr, name), `${reference.label}.${name}`, {
+    scope,
+    waits,
+    mayReadRival,
+  });
 }
 
 function readSymbol(key: symbol, misused: (misuse: Misuse) => never): unknown {

@@ -1,9 +1,9 @@
 import { Fault } from "../core/faults.ts";
 import type { Handler, RegisteredWorkflow, Registry } from "../core/registry.ts";
+import type { Work } from "./callee.ts";
 import { createHandler } from "./handler.ts";
 import { inside } from "./inside.ts";
 import { parseJson } from "./parse.ts";
-import type { Step } from "./step.ts";
 import type { Workflow } from "./workflow.ts";
 
 /** A workflow of any types. */
@@ -16,7 +16,7 @@ export type AnyWorkflow = Workflow<never, unknown>;
 export function createRegistry(workflows: readonly AnyWorkflow[]): Registry {
   const clashes = new Set<string>();
   const byName = new Map<string, AnyWorkflow>();
-  const steps = new Map<string, Step<never, unknown>>();
+  const steps = new Map<string, Work>();
   const add = (workflow: AnyWorkflow) => {
     const known = byName.get(workflow.name);
     if (known === workflow) return;

@@ -1,36 +1,12 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { RetryPolicy, StepBody } from "../core/definition.ts";
+import type { StepBody } from "../core/definition.ts";
 import { Fault } from "../core/faults.ts";
 import type { StepContext } from "../core/registry.ts";
 import type { Callable } from "./callable.ts";
-import { type Duration, durationMend, durationMs } from "./duration.ts";
+import type { Duration } from "./duration.ts";
 import { inside } from "./inside.ts";
+import { type Again, type Once, policyOf } from "./policy.ts";
 import type { Kept, MustBeJson, Schema, Sent } from "./schema.ts";
-
-/** How a failed attempt is tried again. What is left out comes from {@link defaultRetry}. */
-export interface Retry {
-  /** How often the step may be tried, the first time included. */
-  readonly attempts?: number;
-  /** Pause before the second attempt. */
-  readonly firstDelay?: Duration;
-  readonly longestDelay?: Duration;
-  /** Each pause is the last one times this. */
-  readonly factor?: number;
-  /** The share (0 to 1) of a pause that is left to chance, so that many runs do not try again at once. */
-  readonly jitter?: number;
-}
-
-/** Five attempts, after pauses of up to 1, 2, 4 and 8 seconds. */
-export const defaultRetry: RetryPolicy = {
-  attempts: 5,
-  firstDelayMs: 1000,
-  longestDelayMs: 300_000,
-  factor: 2,
-  jitter: 1,
-};
-
-/** One attempt may take this long, unless the step says otherwise. */
-export const defaultTimeoutMs = 30_000;
 
 /** What a step needs beside its handler. */
 export type StepConfig<I extends Schema, O extends Schema> = {
@@ -54,12 +30,6 @@ export type StepConfig<I extends Schema, O extends Schema> = {
 } & (Once | Again) &
   (Inline | Queued);
 
-type Once = {
-  /** Never tried again, not even after a crash: for effects that no idempotency key protects. */
-  readonly once: true;
-  readonly retry?: never;
-};
-type Again = { readonly once?: false; readonly retry?: Retry };
 type Inline = {
   /** Runs in the worker that ended the step before it: no queue hop, one write. For short steps. */
   readonly inline: true;
@@ -109,37 +79,14 @@ export function step<I extends Schema, O extends Schema = Nothing>(
   if (input?.["~standard"] === undefined) mends.push("input: pass a schema of valibot, zod, arktype or the like");
   if (config.once && config.retry) mends.push("once: it is never tried again, so leave retry out");
   if (config.repeatable && !config.inline) mends.push("repeatable: only inline steps share writes, so set inline too");
-  const body = { kind: "step" as const, handler: `${name}@${version}`, group, ...policyOf(config, mends) };
-  if (mends.length > 0) throw new Fault("bad-definition", `step "${name}": ${mends.join("; ")}`);
-  return { kind: "step", name, version, [inside]: { input, output, handler: handler as StepInside["handler"], body } };
-}
-
-type Policy = StepConfig<Schema, Schema>;
-
-function policyOf(config: Policy, mends: string[]): Omit<StepBody, "input" | "kind" | "handler" | "group"> {
-  const ms = <D extends number | undefined>(name: string, duration: Duration | undefined, otherwise: D): number | D => {
-    if (duration === undefined) return otherwise;
-    const given = durationMs(duration);
-    if (given === undefined) mends.push(`${name}: ${JSON.stringify(duration)} is no duration, so ${durationMend}`);
-    return given ?? otherwise;
-  };
-  const retry: Retry = config.once ? { attempts: 1 } : (config.retry ?? {});
-  const firstDelayMs = ms("retry.firstDelay", retry.firstDelay, defaultRetry.firstDelayMs);
-  const longest = Math.max(firstDelayMs, defaultRetry.longestDelayMs);
-  const heartbeatMs = ms("heartbeat", config.heartbeat, undefined);
-  const startWithinMs = ms("startWithin", config.startWithin, undefined);
-  return {
-    retry: {
-      attempts: retry.attempts ?? defaultRetry.attempts,
-      firstDelayMs,
-      longestDelayMs: ms("retry.longestDelay", retry.longestDelay, longest),
-      factor: retry.factor ?? defaultRetry.factor,
-      jitter: retry.jitter ?? defaultRetry.jitter,
-    },
-    timeoutMs: ms("timeout", config.timeout, defaultTimeoutMs),
-    ...(heartbeatMs !== undefined && { heartbeatMs }),
-    ...(startWithinMs !== undefined && { startWithinMs }),
+  const body = {
+    kind: "step" as const,
+    handler: `${name}@${version}`,
+    group,
+    ...policyOf(config, mends),
     ...(config.inline && { isInline: true }),
     ...(config.repeatable && { isRepeatable: true }),
   };
+  if (mends.length > 0) throw new Fault("bad-definition", `step "${name}": ${mends.join("; ")}`);
+  return { kind: "step", name, version, [inside]: { input, output, handler: handler as StepInside["handler"], body } };
 }

@@ -1,18 +1,18 @@
 import type { Definition } from "../core/definition.ts";
-import type { Input, Resolved } from "./arg.ts";
+import type { Input, NotAsync, Resolved } from "./arg.ts";
 import { buildTwice } from "./build-twice.ts";
 import type { Callable } from "./callable.ts";
-import type { Flow } from "./flow.ts";
+import type { Work } from "./callee.ts";
+import type { Flow, SelfFlow } from "./flow.ts";
 import { inside } from "./inside.ts";
 import type { Ref } from "./ref.ts";
 import type { Kept, MustBeJson, Schema, Sent } from "./schema.ts";
 import type { Signal } from "./signal.ts";
-import type { Step } from "./step.ts";
 
 /** A workflow as a registry sees it. */
 export interface WorkflowInside {
   readonly input: Schema;
-  readonly steps: readonly Step<never, unknown>[];
+  readonly steps: readonly Work[];
   readonly children: readonly Workflow<never, unknown>[];
   readonly signals: readonly Signal<never, unknown>[];
 }
@@ -31,9 +31,6 @@ interface WorkflowConfig<I extends Schema> {
   readonly input: I & MustBeJson<Kept<I>, "input">;
 }
 
-/** Keeps promises out: the graph is built at once, from references. */
-type NotAsync<R> = R extends PromiseLike<unknown> ? "a workflow function must not be async" : unknown;
-
 /**
  * Builds a workflow: `body` is called here and now, with references instead of values, and what it adds to `flow` and returns
  * is data. It is called twice, and must come to the same graph both times. Throws a `Fault` `bad-definition` that lists
@@ -42,10 +39,12 @@ type NotAsync<R> = R extends PromiseLike<unknown> ? "a workflow function must no
 export function workflow<I extends Schema, O extends Schema>(
   name: string,
   config: WorkflowConfig<I> & {
-    /** What the runs yield. It types the result and what the function must return; nothing is checked in the run. */
+    /**
+     * What the runs yield. It types the result, what the function must return, and `flow.self`; nothing is checked in the run.
+     */
     readonly output: O & MustBeJson<Kept<O>, "output">;
   },
-  body: (flow: Flow, input: Ref<Kept<I>>) => Input<Kept<O>>,
+  body: (flow: SelfFlow<Sent<I>, Kept<O>>, input: Ref<Kept<I>>) => Input<Kept<O>>,
 ): Workflow<Sent<I>, Kept<O>>;
 export function workflow<I extends Schema, const R>(
   name: string,
@@ -54,9 +53,11 @@ export function workflow<I extends Schema, const R>(
 ): Workflow<Sent<I>, Resolved<R>>;
 export function workflow(
   name: string,
-  config: WorkflowConfig<Schema>,
-  body: (flow: Flow, input: never) => unknown,
+  config: WorkflowConfig<Schema> & { readonly output?: unknown },
+  body: (flow: never, input: never) => unknown,
 ): Workflow<never, unknown> {
-  const { definition, hash, ...used } = buildTwice(name, body as (flow: Flow, input: unknown) => unknown);
+  const { definition, hash, ...used } = buildTwice(name, body as (flow: unknown, input: unknown) => unknown, {
+    hasOutput: config.output !== undefined,
+  });
   return { kind: "workflow", name, definition, hash, [inside]: { input: config.input, ...used } };
 }

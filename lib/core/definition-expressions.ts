@@ -40,6 +40,7 @@ function checkHole(expr: { readonly [name: string]: unknown }, place: Place, rea
   if (form === "ref") checkReference(operands, place, reader);
   else if (form === "quote") checkCount(form, operands, 1, 1, place);
   else if (form === "case") checkCase(operands, place, reader, depth);
+  else if (form === "first") checkFirst(operands, place, reader, depth);
   else if (Object.hasOwn(operators, form)) {
     const operator = operators[form];
     if (operator) checkCount(form, operands, operator.least, operator.most, place);
@@ -80,6 +81,21 @@ function checkCase(operands: readonly unknown[], place: Place, reader: Reader, d
     if (literals.has(arm[0])) spot.fault(`${JSON.stringify(arm[0])} has a branch already: remove one`);
     literals.add(arm[0]);
     checkExpression(arm[1], spot.at(1), reader, depth + 1);
+  }
+}
+
+function checkFirst(rivals: readonly unknown[], place: Place, reader: Reader, depth: number): void {
+  checkCount("first", rivals, 1, Number.POSITIVE_INFINITY, place);
+  const labels = new Set<unknown>();
+  for (const [index, rival] of rivals.entries()) {
+    const spot = place.at(index);
+    if (!Array.isArray(rival) || rival.length !== 2 || typeof rival[0] !== "string") {
+      spot.fault("a rival is `[label, expression]`, its label a string");
+      continue;
+    }
+    if (labels.has(rival[0])) spot.fault(`${JSON.stringify(rival[0])} is the label of another already: rename one`);
+    labels.add(rival[0]);
+    checkExpression(rival[1], spot.at(1), reader, depth + 1);
   }
 }
 

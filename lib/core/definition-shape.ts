@@ -1,4 +1,3 @@
-import { reservedKinds } from "./definition.ts";
 import { checkExpression, type Reader } from "./definition-expressions.ts";
 import type { Place } from "./definition-fault.ts";
 import {
@@ -13,70 +12,15 @@ import {
   span,
   whole,
 } from "./definition-fields.ts";
+import { checkName } from "./definition-names.ts";
+import { checkExternal, checkRepeat, checkStep, child, external, repeat, step, withSource } from "./definition-work.ts";
 import { isJsonObject } from "./json.ts";
-import { defaultLimits, fixed } from "./limits.ts";
+import { fixed } from "./limits.ts";
 
-/** Names of workflows, nodes, groups and signals. They end up in record keys, metrics and addresses. */
-export const namePattern = /^[A-Za-z0-9._-]{1,64}$/;
-
-/** A name by the rule that holds everywhere. */
-export const checkName: Check = must(
-  (value) => typeof value === "string" && namePattern.test(value),
-  "must be a name of 1 to 64 letters, digits, dots, underscores and hyphens",
-);
-const checkHandler: Check = must((value) => {
-  const [name = "", version = "", ...more] = typeof value === "string" ? value.split("@") : [];
-  return namePattern.test(name) && namePattern.test(version) && more.length === 0;
-}, "must be `name@version`, both of letters, digits, dots, underscores and hyphens");
-const checkHash: Check = must(
-  (value) => typeof value === "string" && /^[0-9a-f]{32}$/.test(value),
-  "must be the hash of the child's definition, 32 hexadecimal characters",
-);
 const checkAfter: Check = must(
   (value) => Array.isArray(value) && value.every((name) => typeof name === "string"),
   "must be a list of node names",
 );
-
-const retry: Fields = {
-  attempts: required(whole(1, fixed.attemptsMax)),
-  firstDelayMs: required(span(0, fixed.waitMsMax)),
-  longestDelayMs: required(span(0, fixed.waitMsMax)),
-  factor: required(must((value) => isWithin(value, 1, 100), "must be a number from 1 to 100")),
-  jitter: required(must((value) => isWithin(value, 0, 1), "must be a share from 0 to 1")),
-};
-
-const checkRetry: Check = (value, place, reader) => {
-  if (!checkFields(value, retry, place, reader)) return;
-  if (Number(value["longestDelayMs"]) < Number(value["firstDelayMs"])) {
-    place.at("longestDelayMs").fault("is shorter than firstDelayMs: raise it or lower the first");
-  }
-};
-
-const attemptMsMax = fixed.functionMsMax - defaultLimits.reserveMs;
-
-const step: Fields = {
-  handler: required(checkHandler),
-  group: required(checkName),
-  input: required(checkExpression),
-  retry: required(checkRetry),
-  timeoutMs: required((value, place, reader) => {
-    if (Number.isInteger(value) && (value as number) > attemptMsMax) {
-      place.fault(
-        `no function can hold an attempt longer than ${attemptMsMax} ms: split the step, or wait for a signal`,
-      );
-    } else span(1, attemptMsMax)(value, place, reader);
-  }),
-  heartbeatMs: optional(span(1, attemptMsMax)),
-  startWithinMs: optional(span(1, fixed.waitMsMax)),
-  isInline: optional(only(true, false)),
-  isRepeatable: optional(only(true, false)),
-};
-
-const child: Fields = {
-  workflow: required(checkName),
-  definition: required(checkHash),
-  input: required(checkExpression),
-};
 
 const wait: Fields = { timeoutMs: optional(span(1, fixed.waitMsMax)) };
 
@@ -103,7 +47,7 @@ const checkTolerate: Check = (value, place, reader) => {
 };
 
 const checkBody: Check = (value, place, reader) => {
-  const inside: Reader = (source) => (source === "$item" || source === "$index" ? undefined : reader(source));
+  const inside: Reader = withSource(["$item", "$index"], reader);
   const kind = isJsonObject(value) ? value["kind"] : undefined;
   if (kind !== "step" && kind !== "child") place.at("kind").fault('the body of a map is a "step" or a "child"');
   else if (checkFields(value, { kind: required(only(kind)), ...(kind === "step" ? step : child) }, place, inside)) {
@@ -122,7 +66,9 @@ const kinds: { readonly [kind: string]: Fields } = {
     concurrency: required(whole(1, fixed.mapConcurrencyMax)),
     tolerate: optional(checkTolerate),
   },
-  sleep: { forMs: required(span(1, fixed.waitMsMax)) },
+  repeat,
+  external,
+  sleep: { forMs: optional(span(1, fixed.waitMsMax)), until: optional(checkExpression) },
   signal: { ...wait, signal: required(checkName), onTimeout: optional(only("continue")) },
   gate: {
     ...wait,
@@ -138,6 +84,7 @@ const common: Fields = {
   after: optional(checkAfter),
   when: optional(checkExpression),
   onFailure: optional(only("continue")),
+  oneOf: optional(checkName),
   compensates: optional(checkName),
 };
 
@@ -145,28 +92,16 @@ const common: Fields = {
 export function checkNode(node: unknown, place: Place, reader: Reader): void {
   const kind = isJsonObject(node) ? node["kind"] : undefined;
   if (typeof kind !== "string" || !Object.hasOwn(kinds, kind)) {
-    const isReserved = reservedKinds.some((one) => one === kind);
-    const known = Object.keys(kinds).join(", ");
-    place
-      .at("kind")
-      .fault(
-        isReserved
-          ? `"${kind}" has a name in format 1 and no behaviour yet: use one of ${known}`
-          : `must be one of ${known}`,
-      );
+    place.at("kind").fault(`must be one of ${Object.keys(kinds).join(", ")}`);
   } else if (checkFields(node, { ...common, ...kinds[kind] }, place, reader)) {
     if (kind === "step") checkStep(node, place);
+    if (kind === "repeat") checkRepeat(node, place);
+    if (kind === "external") checkExternal(node, place);
+    if (kind === "sleep" && (node["forMs"] === undefined) === (node["until"] === undefined)) {
+      place.fault("a sleep has one end: either `forMs`, a duration, or `until`, an instant");
+    }
     if (node["onTimeout"] !== undefined && node["timeoutMs"] === undefined) {
       place.at("onTimeout").fault("without a timeoutMs it never happens: set one, or leave onTimeout out");
     }
-  }
-}
-
-function checkStep(step: { readonly [name: string]: unknown }, place: Place): void {
-  if (step["isRepeatable"] === true && step["isInline"] !== true) {
-    place.at("isRepeatable").fault("only inline steps share commits: set isInline too, or leave isRepeatable out");
-  }
-  if (Number(step["heartbeatMs"]) > Number(step["timeoutMs"])) {
-    place.at("heartbeatMs").fault("is longer than timeoutMs, so it never counts: shorten it or leave it out");
   }
 }

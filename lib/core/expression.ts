@@ -8,7 +8,7 @@ export type Evaluated =
   | { readonly ok: true; readonly value: Json | undefined }
   | { readonly ok: false; readonly fault: FaultData };
 
-/** `"$input"`, `"$item"`, `"$index"` or a node's name -> its value; `undefined` where there is none (skipped, missing). */
+/** `"$input"`, `"$item"`, `"$index"`, `"$last"` or a node's name -> its value; `undefined` where there is none (skipped, missing). */
 export type Sources = (source: string) => Json | undefined;
 
 /** `{ "$": [form, ...operands] }`, taken apart. */
@@ -46,6 +46,7 @@ export function holeOf(expr: Expr): Hole | undefined {
  * | `at a key` | a property by name, an item by index (below 0: from the end); no value if there is none | |
  * | `if condition then else?` | one of the two; without `else` no value | `not-comparable` for anything but a boolean |
  * | `case subject [[literal, then], ...] else?` | the first branch whose literal equals the subject | `no-case` if none does and there is no `else` |
+ * | `first [label, a] ...` | `{ winner, value }` of the first that has a value, `null` included; no value if none has | |
  *
  * Lists and objects are evaluated item by item: a property without a value is left out, an item without one is `null`.
  * Operands are looked at only when needed, so a branch that is not taken cannot fault.
@@ -119,6 +120,10 @@ export function mapParts(expr: Expr, replace: (part: Expr) => Expr): Expr {
     const [subject, arms, ...otherwise] = hole.operands as readonly [Expr, readonly (readonly [Json, Expr])[]];
     const replaced = arms.map(([literal, then]) => [literal, replace(then)]);
     return { $: ["case", replace(subject), replaced, ...(otherwise as readonly Expr[]).map(replace)] };
+  }
+  if (hole?.form === "first") {
+    const rivals = hole.operands as readonly (readonly [string, Expr])[];
+    return { $: ["first", ...rivals.map(([label, rival]): Expr => [label, replace(rival)])] };
   }
   if (hole) return { $: [hole.form, ...hole.operands.map(replace)] };
   if (Array.isArray(expr)) return (expr as readonly Expr[]).map(replace);

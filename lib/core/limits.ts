@@ -32,6 +32,8 @@ export const fixed = {
   itemPageBytes: 4096,
   mapItemsMax: 1_000_000,
   mapConcurrencyMax: 64,
+  /** Iterations of a repeat; finding the last one's output looks at all. */
+  repeatsMax: 10_000,
   attemptsMax: 100,
   mailboxSignalsMax: 32,
   mailboxBytesMax: 8192,

@@ -111,7 +111,7 @@ function open(draft: Draft, position: number): void {
     draft.crowded.push(position);
     return;
   }
-  if (def.kind === "step") openStep(draft, owner, 0);
+  if (def.kind === "step" || def.kind === "repeat" || def.kind === "external") openStep(draft, owner, 0);
   else if (def.kind === "map") openMap(draft, owner, def);
   else if (def.kind === "sleep") openSleep(draft, owner, def);
   else if (def.kind === "signal") openSignal(draft, owner, def);

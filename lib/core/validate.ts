@@ -1,7 +1,9 @@
 import { checkExpression, type Reader } from "./definition-expressions.ts";
 import { type DefinitionFault, type Place, placeOf } from "./definition-fault.ts";
 import { checkFields, must, optional, required } from "./definition-fields.ts";
-import { checkName, checkNode } from "./definition-shape.ts";
+import { checkName } from "./definition-names.ts";
+import { checkRivals } from "./definition-rivals.ts";
+import { checkNode } from "./definition-shape.ts";
 import { isJsonObject, type Json } from "./json.ts";
 import { fixed } from "./limits.ts";
 
@@ -15,6 +17,8 @@ export type { DefinitionFault } from "./definition-fault.ts";
  * * A sleep or gate that nothing waits for (no visible node reads it or names it in `after`, and the output does not read it)
  *   is a fault, also as the last node: the order of nodes means nothing, so it would run beside the others and guard none of
  *   them. Who wants the run to end with it lets the output read it.
+ * * Of the nodes of one group one wins: there are two or more, none waits for another, and none may end without either winning or
+ *   failing the run.
  * * Compensations are steps behind all other nodes, one for a node. They read the input, what they undo, and what that waited
  *   for: nothing else is sure to be there when they run.
  */
@@ -31,6 +35,8 @@ export function validate(definition: unknown): readonly DefinitionFault[] {
   };
   checkFields(definition, fields, place, () => undefined);
   checkWaits(graph, place.at("nodes"));
+  checkRivals(graph, place.at("nodes"));
+  checkSelves(graph, definition, place.at("nodes"));
   checkCompensations(graph, place.at("nodes"));
   return faults;
 }
@@ -59,6 +65,7 @@ function createGraph(list: readonly unknown[]): Graph {
   const refusal = (source: string, at: number) => {
     if (source === "$input") return undefined;
     if (source === "$item" || source === "$index") return `"${source}" is known only in the body of a map`;
+    if (source === "$last") return '"$last" is known only in the input of a repeat';
     return refusalOf(source, position.get(source), at);
   };
   const refusalOf = (name: string, found: number | undefined, at: number) => {
@@ -104,6 +111,22 @@ function checkNodes(list: unknown, place: Place, graph: Graph): void {
   });
 }
 
+/** Who starts itself names itself: the hash of a definition cannot stand in it. */
+function checkSelves({ nodes }: Graph, definition: unknown, place: Place): void {
+  const own = isJsonObject(definition) ? definition["workflow"] : undefined;
+  nodes.forEach((node, at) => {
+    const inMap = node["kind"] === "map" && isJsonObject(node["body"] ?? null);
+    const part = (inMap ? node["body"] : node) as { readonly [name: string]: Json };
+    if (part["definition"] !== "self") return;
+    const spot = inMap ? place.at(at).at("body") : place.at(at);
+    if (part["workflow"] !== own) spot.at("workflow").fault(`"self" is this workflow: name it, ${JSON.stringify(own)}`);
+    if (!inMap && node["when"] === undefined)
+      spot.fault(
+        "a workflow that always starts itself never ends: add `when`, or put it into a scope with a condition",
+      );
+  });
+}
+
 /** A sleep or gate that nothing waits for guards nothing. */
 function checkWaits({ nodes, hiddenFrom, reads }: Graph, place: Place): void {
   const waited = new Set([...reads.slice(0, hiddenFrom), ...reads.slice(nodes.length)].flatMap((names) => [...names]));
@@ -118,8 +141,8 @@ function checkWaits({ nodes, hiddenFrom, reads }: Graph, place: Place): void {
   });
 }
 
-const undoable = ["step", "map", "child"];
-const notInCompensations = ["when", "after", "onFailure"];
+const undoable = ["step", "map", "child", "external"];
+const notInCompensations = ["when", "after", "onFailure", "oneOf"];
 
 function checkCompensations(graph: Graph, place: Place): void {
   const { nodes, hiddenFrom, position } = graph;
@@ -141,7 +164,7 @@ function checkCompensations(graph: Graph, place: Place): void {
     const kind = nodes[targetAt ?? hiddenFrom]?.["kind"];
     if (typeof target !== "string") continue;
     if (targetAt === undefined || targetAt >= hiddenFrom || !undoable.some((one) => one === kind)) {
-      spot.at("compensates").fault(`there is no step, map or child "${target}" to undo: name one`);
+      spot.at("compensates").fault(`there is no step, map, child or external "${target}" to undo: name one`);
       continue;
     }
     if (undone.has(target)) {

@@ -21,6 +21,7 @@ const context: StepContext = {
   attempt: 2,
   idempotencyKey: "k",
   signal: new AbortController().signal,
+  token: "",
   heartbeat: async () => {},
 };
 

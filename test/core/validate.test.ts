@@ -79,11 +79,6 @@ const rows: readonly [string, readonly Node[], readonly (string | RegExp)[]][] =
   ["an unknown kind", [{ kind: "loop", name: "a" }], [/^nodes\[0\]\.kind: must be one of step, child, map/]],
   ["a kind named like a property of every object", [{ kind: "constructor", name: "a" }], [/must be one of/]],
   [
-    "a reserved kind",
-    [{ kind: "repeat", name: "a" }],
-    [/^nodes\[0\]\.kind: "repeat" has a name in format 1 and no behaviour yet/],
-  ],
-  [
     "a reference to nobody",
     [step("a", { input: { x: [ref("b")] } })],
     [/^nodes\[0\]\.input\.x\[0\]: there is no node "b"/],
@@ -229,16 +224,16 @@ const rows: readonly [string, readonly Node[], readonly (string | RegExp)[]][] =
     [step("a"), undo("a", { when: true, after: ["a"], onFailure: "continue" })],
     [/when: a compensation runs whenever/, /after: a comp/, /onFailure: a comp/],
   ],
-  ["a compensation of nobody", [step("a"), undo("b")], [/compensates: there is no step, map or child "b"/]],
+  ["a compensation of nobody", [step("a"), undo("b")], [/compensates: there is no step, map, child or external "b"/]],
   [
     "a compensation of a sleep",
     [sleep("a"), step("b", { after: ["a"] }), undo("a")],
-    [/compensates: there is no step, map or child "a"/],
+    [/compensates: there is no step, map, child or external "a"/],
   ],
   [
     "a compensation of a compensation",
     [step("a"), undo("a"), undo("a.undo")],
-    [/compensates: there is no step, map or child "a.undo"/],
+    [/compensates: there is no step, map, child or external "a.undo"/],
   ],
   [
     "two compensations of one node",
@@ -258,7 +253,7 @@ const rows: readonly [string, readonly Node[], readonly (string | RegExp)[]][] =
   [
     "a node that reads a compensation",
     [step("a"), undo("a"), undo("b", { input: ref("a.undo") })],
-    [/"a.undo" is a compensation/, /there is no step, map or child "b"/],
+    [/"a.undo" is a compensation/, /there is no step, map, child or external "b"/],
   ],
 ];
 

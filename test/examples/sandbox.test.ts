@@ -12,6 +12,7 @@ const at = (attempt: number): StepContext => ({
   attempt,
   idempotencyKey: "k",
   signal: new AbortController().signal,
+  token: "",
   heartbeat: async () => {},
 });
 
