@@ -51,7 +51,7 @@ export function beforeEach<Call>(
 }
 
 /** A call that waits. `release` lets it through, or does something to it. */
-export interface Held {
+interface Held {
   readonly isReached: boolean;
   release(injection?: Injection): void;
 }
@@ -135,7 +135,6 @@ export const isAppend = (call: StoreCall) => {
 export const isLoad = (call: StoreCall) => call.op === "list" && call.prefix === "STATE";
 export const isSendTo = (queue: string) => (call: QueueCall) => call.messages.some((each) => each.queue === queue);
 export const isForceFail = (call: StoreCall) => isCommit(call) && setIn(written(call, "STATE"), "s") === "failed";
-export const all = () => true;
 
 export const crash: Injection = { kind: "crash-before" };
 export const wakes = "wake:standard";

@@ -39,7 +39,7 @@ test("W7: a cancel finds room in a mailbox that is full of signals", async () =>
   await stage.begin("waits");
   for (let at = 0; at < 32; at++) await send(stage, "a");
   await expect(send(stage, "a")).rejects.toMatchObject({ code: "mailbox-full" });
-  await cancel(stage.world.engine, stage.ref, "ann");
+  await expect(cancel(stage.world.engine, stage.ref, "ann")).resolves.toEqual({ seq: 0, isRepeat: false });
   expect(await stage.toEnd()).toMatchObject({ phase: "cancelled" });
 });
 
