@@ -20,6 +20,7 @@ const h05 = "test/protocol/h05-unclear-commits.test.ts";
 const h06 = "test/protocol/h06-end-of-a-child.test.ts";
 const h07 = "test/protocol/h07-dead-claims.test.ts";
 const h03 = "test/protocol/h03-strikes.test.ts";
+const h03Tasks = "test/protocol/h03-tasks-that-nobody-takes.test.ts";
 const h08 = "test/protocol/h08-cancel-against-claim.test.ts";
 const h09 = "test/protocol/h09-last-carrier.test.ts";
 const h10 = "test/protocol/h10-own-writes.test.ts";
@@ -569,10 +570,8 @@ export const mutations: readonly Mutation[] = [
     id: "W6 record",
     rule: "A holder that lost all its commits writes its result down as an attempt.",
     file: "lib/engine/requeue.ts",
-    find: `    await engine.store.write(
-      endUnclaimed(`,
-    replace: `    if (hints.length > 99) await engine.store.write(
-      endUnclaimed(`,
+    find: `    for (let again = 0; again < 4; again++) if (`,
+    replace: `    for (let again = 0; again < 0; again++) if (`,
     test: { file: w06, title: "W6: the result of a holder" },
   },
   {
@@ -754,5 +753,78 @@ export const mutations: readonly Mutation[] = [
     find: `Math.floor(random.fraction() * (windowMs + 1));`,
     replace: `windowMs;`,
     test: { file: fences, title: "jitter: losers of a commit" },
+  },
+  {
+    id: "H3 behind",
+    rule: "Nothing is sent again into a task queue that is behind.",
+    file: "lib/core/nodes/step.ts",
+    find: `const isBehind = draft.inputs.behind.has(body.group);`,
+    replace: `const isBehind = false;`,
+    test: { file: h03, title: "H3 (a): a run whose task waits" },
+  },
+  {
+    id: "H3 dead tasks",
+    rule: "A task in the dead-letter queue is closed as lost on its record.",
+    file: "lib/engine/bury.ts",
+    find: `  if (entry?.state === "task") {`,
+    replace: `  if (false) {`,
+    test: { file: h03Tasks, title: "H3: a task that always ends" },
+  },
+  {
+    id: "H3 lost deliveries",
+    rule: "Lost deliveries have a budget of their own.",
+    file: "lib/core/nodes/step.ts",
+    find: `  if (lost >= draft.limits.lostDeliveriesMax)`,
+    replace: `  if (lost >= Number.POSITIVE_INFINITY)`,
+    test: { file: h03Tasks, title: "H3: a task that always ends" },
+  },
+  {
+    id: "H3 unclear close",
+    rule: "A dead task is acknowledged only when its attempt is closed.",
+    file: "lib/engine/bury.ts",
+    find: `    if (written.kind === "unclear")`,
+    replace: `    if (false)`,
+    test: { file: h03Tasks, title: "H3: a dead task stays" },
+  },
+  {
+    id: "H9 parks",
+    rule: "An attempt that is claimed or ended is not parked by a build without its handler.",
+    file: "lib/core/nodes/step.ts",
+    find: `entry.state !== "parked" && !known) return parkStep`,
+    replace: `entry.state !== "parked") return parkStep`,
+    test: { file: h09, title: "H9: a result that is recorded counts also" },
+  },
+  {
+    id: "H11 commands",
+    rule: "A trim is guarded by the base of the commands too.",
+    file: "lib/engine/records/mail.ts",
+    find: `      { kind: "equals", path: [a.commandBase], value: mailbox.commandBase },
+`,
+    replace: "",
+    test: { file: h11, title: "H11: a repeated trim takes no command" },
+  },
+  {
+    id: "H14 at most",
+    rule: "Only so many runs a minute are force-failed.",
+    file: "lib/engine/force-fail.ts",
+    find: `  if (!(await isAllowed(engine))) {`,
+    replace: `  if (false) {`,
+    test: { file: h14, title: "H14: many runs that fail at once" },
+  },
+  {
+    id: "W6 lost request",
+    rule: "A result that nobody else has is written until the table answers.",
+    file: "lib/engine/requeue.ts",
+    find: `    for (let again = 0; again < 4; again++) if (`,
+    replace: `    for (let again = 0; again < 1; again++) if (`,
+    test: { file: w06, title: "W6: a result that nobody else has" },
+  },
+  {
+    id: "W8 behind",
+    rule: "The watchdog sends nothing while its own queue is behind.",
+    file: "lib/engine/watch.ts",
+    find: `  if (await engine.queue.isBehind(queues.watch)) {`,
+    replace: `  if (false) {`,
+    test: { file: w08, title: "W8: the watchdog sends nothing" },
   },
 ];

@@ -17,6 +17,7 @@ test("H3 (a): a run whose task waits in a long queue is not killed, however ofte
     await stage.coordinate(stage.again(await stage.wake(overdue, "watch")));
     expect(stage.strikesOf(), `strikes after look ${look}`).toBeUndefined();
   }
+  expect(stage.entryOf(0)?.sends, "sendings into a queue that is behind").toBe(1);
   expect(await stage.toEnd()).toMatchObject({ phase: "succeeded" });
   expect(stage.world.metrics.total("force-fails")).toBe(0);
 });

@@ -104,6 +104,21 @@ test("H9: a deploy's word that parked nodes may be tried again is not lost in a 
   expect(await stage.toEnd(60_000)).toMatchObject({ phase: "succeeded", output: { n: 3 } });
 });
 
+test("H9: a result that is recorded counts also where a build without the handler receives its task", async () => {
+  const stage = createStage([chain()]);
+  await stage.begin("chain");
+  const task = stage.only(tasks);
+  stage.store.once(isCommit, crash);
+  void stage.work(task);
+  await stage.settle();
+  const { registry } = stage.world.engine;
+  stage.world.withEngine({ registry: { ...registry, handler: () => undefined } });
+  await stage.work(stage.again(task));
+  expect(stage.nodeOf(0)).toBe("done");
+  stage.world.withEngine({ registry });
+  expect(await stage.toEnd(60_000)).toMatchObject({ phase: "succeeded", output: { n: 3 } });
+});
+
 test("H9: a message is handed back while what it carries could not be sent", async () => {
   const stage = createStage([chain()]);
   await stage.begin("chain");

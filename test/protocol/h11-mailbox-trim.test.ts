@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { expect, test } from "vitest";
-import { signal as sendSignal } from "../../lib/engine/commands.ts";
+import { cancel, pause, signal as sendSignal } from "../../lib/engine/commands.ts";
 import { signal, workflow } from "../../lib/index.ts";
 import { beforeEach, createStage, input, isCommit, isTrim, plus, type Stage, wakes } from "./stage.ts";
 
@@ -27,6 +27,19 @@ test("H11: a trim whose reply was lost and that is repeated takes no entry that 
   await stage.drive(stage.coordinate(wake));
   expect(stage.mailOf()?.signals.map(({ seq }) => seq)).not.toContain(0);
   expect(await stage.toEnd(1_000)).toMatchObject({ phase: "succeeded", output: { n: 2 } });
+});
+
+test("H11: a repeated trim takes no command that nobody read", async () => {
+  const stage = createStage([twice]);
+  await stage.begin("twice");
+  await pause(stage.world.engine, stage.ref, "ann");
+  const wake = stage.only(wakes);
+  stage.store.once(isCommit, () => cancel(stage.world.engine, stage.ref, "ann"));
+  stage.store.once(isTrim, { kind: "repeat" });
+  stage.store.once(isTrim, { kind: "repeat" });
+  await stage.drive(stage.coordinate(wake));
+  expect(stage.mailOf()?.commands.map(({ kind }) => kind)).toEqual(["cancel"]);
+  expect(await stage.toEnd(1_000)).toMatchObject({ phase: "cancelled" });
 });
 
 test("H11: the mailbox is trimmed after the commit, so a signal outlives a commit that loses", async () => {

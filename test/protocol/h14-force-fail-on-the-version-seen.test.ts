@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { start } from "../../lib/engine/start.ts";
 import { workflow } from "../../lib/index.ts";
 import { createStage, input, isForceFail, plus, tasks } from "./stage.ts";
 
@@ -28,6 +29,23 @@ test("H14: a run that somebody processed normally after the last strike is not f
   await stage.drive(killing);
   expect(stage.run().phase).toBe("running");
   expect(await stage.toEnd()).toMatchObject({ phase: "succeeded", output: { n: 2 } });
+});
+
+test("H14: many runs that fail at once are a deploy's fault: after so many in a minute the others are kept", async () => {
+  const limits = { forceFailsMax: 2, strikesMax: 1, stuckAfterMs: 0 };
+  const stage = createStage([one], { limits });
+  await stage.begin("one");
+  const refs = ["r1", "r2", "r3", "r4"].map((runId) => ({ tenant: "default", runId }));
+  for (const { runId } of refs.slice(1)) await start(stage.world.engine, { workflow: "one", runId, input: { n: 1 } });
+  stage.poison();
+  for (const ref of refs) {
+    const { runUid } = stage.run(ref);
+    await stage.coordinate(await stage.wake({ ...ref, runUid }));
+  }
+  expect(refs.map((ref) => stage.run(ref).phase)).toEqual(["failed", "failed", "running", "running"]);
+  stage.world.withEngine({ build: "mended" });
+  expect(await stage.toEnd(3_600_000, refs[2])).toMatchObject({ phase: "succeeded" });
+  expect(await stage.toEnd(3_600_000, refs[3])).toMatchObject({ phase: "succeeded" });
 });
 
 test("H14: a force-fail leaves the index of what is due, and says what the run waited for", async () => {

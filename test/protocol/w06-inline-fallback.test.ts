@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { pause, resume } from "../../lib/engine/commands.ts";
 import { workflow } from "../../lib/index.ts";
-import { beforeEach, createStage, input, isCommit, isEnd, plus, tasks, wakes } from "./stage.ts";
+import { beforeEach, createStage, input, isCommit, isEnd, plus, type Stage, tasks, wakes } from "./stage.ts";
 
 /** Two inline steps, whose holder loses every commit of the second one's result to commands; what ran. */
-async function losing() {
+async function losing(more: (faults: Stage["store"]) => void = () => {}) {
   const ran: string[] = [];
   const step = (name: string) =>
     plus(name, { inline: true, timeout: "60s", retry: { attempts: 2 } }, (n) => {
@@ -23,6 +23,7 @@ async function losing() {
       for (const wake of stage.take(wakes)) await stage.coordinate(wake);
     },
   );
+  more(stage.store);
   await stage.drive(stage.work(stage.only(tasks)));
   expect(stage.run()).toMatchObject({ isPaused: false, mail: { commands: 5 } });
   return { ran, stage };
@@ -42,6 +43,13 @@ test("W6: the result of a holder that lost all its commits counts, also for whoe
 test("W6: the requeued message carries the hint, so nobody waits for the lease", async () => {
   const { ran, stage } = await losing();
   expect(await stage.toEnd(30_000)).toMatchObject({ phase: "succeeded", output: { n: 3 } });
+  expect(ran).toEqual(["a", "b"]);
+});
+
+test("W6: a result that nobody else has is written down again if its request was lost", async () => {
+  const { ran, stage } = await losing((faults) => faults.once(isEnd("ok"), { kind: "lose-request" }));
+  expect(stage.attemptOf(1)).toMatchObject({ v: "ok" });
+  expect(await stage.toEnd()).toMatchObject({ phase: "succeeded", output: { n: 3 } });
   expect(ran).toEqual(["a", "b"]);
 });
 

@@ -19,6 +19,20 @@ test("W8: strikes are removed without the memory of what the watchdog sent besid
   expect(await stage.toEnd()).toMatchObject({ phase: "succeeded" });
 });
 
+test("W8: the watchdog sends nothing while what it sent before still waits, so an outage is no flood", async () => {
+  const stage = createStage([one]);
+  await stage.begin("one");
+  for (const task of stage.take(tasks)) stage.world.queue.ack(task);
+  await stage.pass(200_000);
+  for (let minute = 0; minute < 60; minute++) {
+    await watch(stage.world.engine, () => 60_000);
+    await stage.pass(60_000);
+  }
+  expect(stage.world.queue.visible("watch")).toBe(1);
+  await stage.coordinate(stage.only("watch"));
+  expect(await stage.toEnd()).toMatchObject({ phase: "succeeded" });
+});
+
 test("W8: what is overdue is told again after an interval that doubles: neither once only, nor every minute", async () => {
   const stage = createStage([one]);
   await stage.begin("one");
