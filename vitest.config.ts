@@ -1,5 +1,24 @@
 import { defineConfig } from "vitest/config";
 
+const common = { testTimeout: 60_000, pool: "threads" as const };
+
+/**
+ * `unit` is what `npm test` runs. `stack` deploys to MiniStack, which has to be installed in `.venv`; `package` packs, installs
+ * and uses the package as a stranger would.
+ */
 export default defineConfig({
-  test: { include: ["test/**/*.test.ts", "examples/**/*.test.ts"], testTimeout: 60_000, pool: "threads" },
+  test: {
+    projects: [
+      {
+        test: {
+          ...common,
+          name: "unit",
+          include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
+          exclude: ["test/stack/**", "test/package/**"],
+        },
+      },
+      { test: { ...common, name: "stack", include: ["test/stack/**/*.test.ts"] } },
+      { test: { ...common, name: "package", include: ["test/package/**/*.test.ts"] } },
+    ],
+  },
 });

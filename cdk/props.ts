@@ -17,6 +17,7 @@ export interface GroupOptions extends FunctionOptions {
   readonly isKept?: boolean;
 }
 
+/** Choices of an installation; only the workflows have no default. */
 export interface TickwrightProps {
   /**
    * File, relative to where the CDK runs, that exports `workflows`, a list of all that shall be run. It is loaded at synthesis, so

@@ -1,17 +1,24 @@
-import { nodeAt, type Program } from "../../lib/core/program.ts";
-import { type Run, statusOf } from "../../lib/core/run.ts";
+import { nodeState, type Run, statusOf } from "../../lib/core/run.ts";
 import { cancel, pause, resume, signal, terminate } from "../../lib/engine/commands.ts";
 import { decide } from "../../lib/engine/decide.ts";
+import { programFor } from "../../lib/engine/definitions.ts";
 import type { Engine, RunRef } from "../../lib/engine/engine.ts";
+import { timeline } from "../../lib/engine/inspect.ts";
 import { Fault } from "../../lib/index.ts";
 import type { Action } from "./run-file.ts";
 
-/** Whether the time for an action has come, as far as the run decides it. */
-export function isTimeFor({ when }: Action, run: Run, program: Program): boolean {
-  if (when === undefined) return true;
-  if ("status" in when) return statusOf(run) === when.status;
-  const isIt = ({ node }: { readonly node: number }) => nodeAt(program, node).def.name === when.open;
-  return run.active.some(isIt) || run.maps.some(isIt);
+/** Whether the time for an action has come, as far as the run decides it. Reads more than the row only where it must. */
+export async function isTimeFor(engine: Engine, { when }: Action, run: Run): Promise<boolean> {
+  const { status = statusOf(run), open, running, done } = when;
+  if (status !== statusOf(run)) return false;
+  const { positions } = await programFor(engine, run.definitionHash);
+  const isIt = (name: string) => (each: { readonly node: number }) => each.node === positions.get(name);
+  if (done !== undefined && nodeState(run.nodes, positions.get(done) ?? 0) !== "done") return false;
+  const busy = open ?? running;
+  if (busy !== undefined && !run.active.some(isIt(busy)) && !run.maps.some(isIt(busy))) return false;
+  if (running === undefined) return true;
+  const { nodes } = await timeline(engine, run);
+  return nodes.some(({ name, attempts }) => name === running && attempts.some(({ state }) => state === "running"));
 }
 
 /** Does what a person or a program would do to a run. A refusal that was expected is as good as a success; gives what was wrong. */

@@ -1,7 +1,6 @@
 import { partitionOf, sk } from "../../lib/core/keys.ts";
 import { decodeRun } from "../../lib/core/row-format.ts";
 import { isSettled, type Run, statusOf } from "../../lib/core/run.ts";
-import { programFor } from "../../lib/engine/definitions.ts";
 import type { Engine, RunRef } from "../../lib/engine/engine.ts";
 import { start } from "../../lib/engine/start.ts";
 import { act, isTimeFor } from "./act.ts";
@@ -44,7 +43,7 @@ export async function drive(planned: readonly PlannedRun[], options: DriveOption
     if (runs.every(({ run, troubles }) => (run ? isSettled(run) : troubles.length > 0))) break;
     if (engine.clock.nowMs() > endsAtMs) break;
     for (const each of runs) {
-      const acting = maybeAct(engine, each).finally(() => pending.delete(acting));
+      const acting = maybeAct(engine, watcher, each).finally(() => pending.delete(acting));
       pending.add(acting);
     }
     await engine.clock.sleep(pollMs);
@@ -89,18 +88,19 @@ async function look(engine: Engine, runs: readonly Driven[]): Promise<void> {
   });
 }
 
-async function maybeAct(engine: Engine, each: Driven): Promise<void> {
+async function maybeAct(engine: Engine, watcher: Engine, each: Driven): Promise<void> {
   const action = each.planned.do[each.done];
   if (!action || !each.run || each.isActing) return;
-  const nowMs = engine.clock.nowMs();
-  if (each.ripeAtMs === undefined && isTimeFor(action, each.run, await programFor(engine, each.run.definitionHash)))
-    each.ripeAtMs = nowMs + action.afterMs;
-  if (each.ripeAtMs === undefined || nowMs < each.ripeAtMs) return;
   each.isActing = true;
-  const trouble = await act(engine, each.ref, action);
-  if (trouble !== undefined) each.troubles.push(trouble);
-  each.done += 1;
-  each.ripeAtMs = undefined;
+  const nowMs = engine.clock.nowMs();
+  if (each.ripeAtMs === undefined && (await isTimeFor(watcher, action, each.run)))
+    each.ripeAtMs = nowMs + action.afterMs;
+  if (each.ripeAtMs !== undefined && nowMs >= each.ripeAtMs) {
+    const trouble = await act(engine, each.ref, action);
+    if (trouble !== undefined) each.troubles.push(trouble);
+    each.done += 1;
+    each.ripeAtMs = undefined;
+  }
   each.isActing = false;
 }
 

@@ -4,9 +4,18 @@ import * as v from "valibot";
 const text = v.pipe(v.string(), v.nonEmpty());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** When to act: once a node is in flight, or the run has a status; then so long after. In the order of the list. */
+/** When to act: once all of this holds, and then so long after. In the order of the list. */
 const moment = {
-  when: v.optional(v.union([v.strictObject({ open: text }), v.strictObject({ status: text })])),
+  when: v.optional(
+    v.strictObject({
+      status: v.optional(text),
+      /** A node that is in flight; one that a worker has taken; one that is done. */
+      open: v.optional(text),
+      running: v.optional(text),
+      done: v.optional(text),
+    }),
+    {},
+  ),
   afterMs: v.optional(count, 0),
   /** The fault codes of which one is the right answer. */
   refused: v.optional(v.array(text), []),
@@ -62,9 +71,18 @@ export type PlannedRun = v.InferOutput<typeof entry>;
 
 /** Reads an input file. Throws an `Error` that says where it does not fit. */
 export async function readRunFile(file: string): Promise<readonly PlannedRun[]> {
-  const raw: unknown = JSON.parse(await readFile(file, "utf8"));
+  const raw = parsedJson(file, await readFile(file, "utf8").catch(() => undefined));
   const parsed = v.safeParse(v.array(entry), raw);
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
   throw new Error(`${file}: ${v.getDotPath(issue) ?? "the list"}: ${issue.message}`);
+}
+
+function parsedJson(file: string, text: string | undefined): unknown {
+  if (text === undefined) throw new Error(`${file}: there is no such file, or it cannot be read.`);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${file}: this is no JSON: ${error instanceof Error ? error.message : ""}`);
+  }
 }

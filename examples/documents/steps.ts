@@ -85,6 +85,7 @@ export const assemble = step(
   {
     input: v.object({ pages: v.array(outcomeOf(recognized)) }),
     output: v.object({ words: count, missing: v.array(count), confidence: share, text: v.string() }),
+    timeout: "5s",
     inline: true,
     repeatable: true,
   },
@@ -106,6 +107,7 @@ export const publish = step(
     output: v.object({ place: id, indexedBytes: count }),
     inline: true,
     timeout: "5s",
+    retry: { attempts: 3 },
   },
   async ({ documentId, library, text }, context) => {
     await ask("the library", library, context);
@@ -115,7 +117,12 @@ export const publish = step(
 
 export const setAside = step(
   "set-aside",
-  { input: v.object({ documentId: id, confidence: share }), output: v.object({ place: id }), inline: true },
+  {
+    input: v.object({ documentId: id, confidence: share }),
+    output: v.object({ place: id }),
+    inline: true,
+    timeout: "5s",
+  },
   ({ documentId }) => ({ place: `desk/${documentId}` }),
 );
 
@@ -124,6 +131,7 @@ export const report = step(
   {
     input: v.object({ documents: v.array(outcomeOf(v.object({ isPublished: v.boolean() }))) }),
     output: v.object({ published: count, setAside: count, failed: count }),
+    timeout: "5s",
     inline: true,
     repeatable: true,
   },

@@ -24,7 +24,7 @@ export const open = step(
   },
 );
 
-export const close = step("close", { input: account }, () => {});
+export const close = step("close", { input: account, timeout: "5s" }, () => {});
 
 export const write = step(
   "write",

@@ -24,6 +24,7 @@ export const price = step(
   {
     input: v.object({ lines: v.array(line) }),
     output: v.object({ totalCents: cents }),
+    timeout: "5s",
     inline: true,
     repeatable: true,
   },
@@ -46,7 +47,11 @@ export const reserve = step(
 
 export const release = step(
   "release",
-  { input: v.object({ reservations: v.array(reservation) }), output: v.object({ released: v.number() }) },
+  {
+    input: v.object({ reservations: v.array(reservation) }),
+    output: v.object({ released: v.number() }),
+    timeout: "5s",
+  },
   ({ reservations }) => ({ released: reservations.length }),
 );
 

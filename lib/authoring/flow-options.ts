@@ -36,11 +36,13 @@ export interface WorkOptions<W, F> extends NodeOptions<W> {
   readonly onFailure?: F;
 }
 
+/** Options of a step, a child or an external. */
 export interface RunOptions<Out, W, F> extends WorkOptions<W, F> {
   /** If the run fails or is cancelled after this node succeeded: the call of a step that undoes it. */
   readonly compensate?: (output: Ref<Out>) => Call<unknown, "step">;
 }
 
+/** Options of a map: how many items at once, and how many of them may fail. */
 export interface MapOptions<Out, W, F, T> extends WorkOptions<W, F> {
   /** Items in flight at once, 1 to 64; 8 unless given. */
   readonly concurrency?: number;
@@ -50,12 +52,14 @@ export interface MapOptions<Out, W, F, T> extends WorkOptions<W, F> {
   readonly compensate?: (outputs: Ref<readonly Out[]>) => Call<unknown, "step">;
 }
 
+/** Options of a wait for a signal. */
 export interface SignalOptions<W, F, T> extends WorkOptions<W, F> {
   readonly timeout?: Duration;
   /** `"continue"`: no payload after a time-out; otherwise the node fails. */
   readonly onTimeout?: T;
 }
 
+/** Options of a gate: a person decides, or the time-out does. */
 export interface GateOptions<W, F> extends WorkOptions<W, F> {
   /** What the person is shown. */
   readonly about?: unknown;
@@ -70,6 +74,7 @@ export type When = Condition | undefined;
 export type OnFailure = "fail" | "continue" | undefined;
 export type Tolerate = number | `${number}%` | undefined;
 
+/** Options of a repeat: how often, how fast, and until when. */
 export interface RepeatOptions<Out, W, F> extends WorkOptions<W, F> {
   /** Ends the repetition: a condition over the output of one iteration, and nothing else. */
   readonly until: (output: Ref<Out>) => Condition;

@@ -1,6 +1,6 @@
 import { defaultLimits, fixed, type Limits } from "../core/limits.ts";
 import type { PayloadStore } from "../ports.ts";
-import { createDynamodbClient, createS3Client, createSqsClient } from "./clients.ts";
+import { type ClientOptions, createDynamodbClient, createS3Client, createSqsClient } from "./clients.ts";
 import { createDynamodbStore } from "./dynamodb-store.ts";
 import { createEmfMetrics } from "./emf-metrics.ts";
 import { createJsonLog } from "./json-log.ts";
@@ -20,15 +20,21 @@ export function partsFrom(env: Environment) {
   const random = processRandom;
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   const build = required(env, envNames.build);
+  const options = clientOptionsFrom(env);
   return {
     store: createDynamodbStore({
-      client: createDynamodbClient(),
+      client: createDynamodbClient(options),
       tableName: required(env, envNames.table),
       clock,
       random,
     }),
-    queue: createSqsQueue({ client: createSqsClient(), queueBase: required(env, envNames.queueBase), clock, random }),
-    payloads: payloadsFrom(env),
+    queue: createSqsQueue({
+      client: createSqsClient(options),
+      queueBase: required(env, envNames.queueBase),
+      clock,
+      random,
+    }),
+    payloads: payloadsFrom(env, options),
     clock,
     random,
     log: createJsonLog({ print, nowMs: clock.nowMs, fields: { function: env["AWS_LAMBDA_FUNCTION_NAME"], build } }),
@@ -38,11 +44,17 @@ export function partsFrom(env: Environment) {
   };
 }
 
-function payloadsFrom(env: Environment): PayloadStore {
+/** An emulator says where it is as the SDK's own tools expect it; buckets then have path-style addresses. */
+function clientOptionsFrom(env: Environment): ClientOptions {
+  const endpoint = env["AWS_ENDPOINT_URL"];
+  return endpoint === undefined ? {} : { endpoint };
+}
+
+function payloadsFrom(env: Environment, options: ClientOptions): PayloadStore {
   const bucket = env[envNames.bucket];
   return bucket === undefined
     ? createNoPayloads(fixed.itemPayloadBytesMax)
-    : createS3Payloads({ client: createS3Client(), bucket, clock: processClock });
+    : createS3Payloads({ client: createS3Client(options), bucket, clock: processClock });
 }
 
 /** The limits that the installation sets otherwise, over those of the engine. */

@@ -94,6 +94,7 @@ export const faults = {
   refused: { status: 500, isRetried: false, next: "The store refused the request as invalid: a strike is counted." },
 } as const satisfies Record<string, { readonly status: number; readonly isRetried: boolean; readonly next: string }>;
 
+/** Every code that a fault may have. */
 export type FaultCode = keyof typeof faults;
 
 /** A fault as it is stored and sent: one code of the table and one sentence. */

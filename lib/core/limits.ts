@@ -21,6 +21,8 @@ export const fixed = {
   /** What a row may weigh before the store refuses it anyway. */
   rowBytesRefused: 8000,
   factStringBytesMax: 32,
+  /** What conditions may need on the row at one time: each kilobyte of it costs a write unit a commit. */
+  factBytesMax: 3000,
   /** Outputs up to this wait on the row and are spilled together. */
   tinyOutputBytesMax: 256,
   /** Outputs up to this sit in their attempt's record. */

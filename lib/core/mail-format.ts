@@ -1,5 +1,5 @@
 import { factBytes, factsFrom } from "./attempt-format.ts";
-import { bytesToHex, hexToBytes } from "./bytes.ts";
+import { bytesToHex, hexToBytes, utf8 } from "./bytes.ts";
 import type { Command, CommandKind, Mail, Signal } from "./inputs.ts";
 import type { Json } from "./json.ts";
 import { fixed } from "./limits.ts";
@@ -87,12 +87,16 @@ function commandFrom(text: string, seq: number): Command {
   return { seq, kind: c, by: b, reason: r };
 }
 
-/** What a tick sees of it: nothing if there is no mailbox. */
-export function mailOf(mailbox: Mailbox | undefined): Mail {
+/**
+ * What a tick sees of it: nothing if there is no mailbox. It is full if it would be after a trim: what stands below the cursor only
+ * waits to be removed.
+ */
+export function mailOf(mailbox: Mailbox | undefined, cursor: MailCursor): Mail {
   if (!mailbox) return { signals: [], commands: [], isFull: false };
-  const isFull =
-    mailbox.signals.length >= fixed.mailboxSignalsMax ||
-    mailbox.signalBytes >= fixed.mailboxBytesMax - fixed.mailEntryBytesMax;
+  const dealtWith = Math.max(0, cursor.signals - mailbox.signalBase);
+  const left = mailbox.signalTexts.slice(dealtWith);
+  const bytes = left.reduce((sum, text) => sum + utf8(text).length, 0);
+  const isFull = left.length >= fixed.mailboxSignalsMax || bytes >= fixed.mailboxBytesMax - fixed.mailEntryBytesMax;
   return { signals: mailbox.signals, commands: mailbox.commands, isFull };
 }
 

@@ -1,5 +1,4 @@
 import type { FaultCode } from "./faults.ts";
-import type { Json } from "./json.ts";
 
 /**
  * A run in memory: what its one row holds, decoded. Everything here is readonly and shared freely; the tick builds the next run
@@ -181,9 +180,4 @@ export function statusOf(run: Pick<Run, "phase" | "isPaused" | "isParked">): Run
 /** A terminal run is settled when it owes nothing any more. */
 export function isSettled(run: Run): boolean {
   return !isLive(run) && run.due?.kind !== "at";
-}
-
-/** An output that stands beside the row in the row's own hand: parsed JSON of a `value` entry. */
-export function tinyValue(output: TinyOutput): Json {
-  return JSON.parse(output.text) as Json;
 }

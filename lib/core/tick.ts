@@ -1,29 +1,15 @@
-import {
-  change,
-  type Draft,
-  draftOf,
-  dropFacts,
-  hasRoom,
-  isUntouched,
-  type Notes,
-  node,
-  stateOf,
-  transition,
-} from "./draft.ts";
+import { takeCommands } from "./commands.ts";
+import { change, type Draft, draftOf, dropFacts, type Notes, node, stateOf, transition } from "./draft.ts";
 import { dueOf } from "./due.ts";
 import { compensate, nextToUndo, windDown } from "./ending.ts";
-import { decide } from "./facts.ts";
-import type { Command, Ending, Inputs } from "./inputs.ts";
+import type { Ending, Inputs } from "./inputs.ts";
 import { attemptName } from "./keys.ts";
 import { fixed, type Limits } from "./limits.ts";
-import { isTaken, take } from "./mail.ts";
-import { examineChild, openChild } from "./nodes/child.ts";
-import { examineGate, openGate } from "./nodes/gate.ts";
-import { advanceMap, openMap } from "./nodes/map.ts";
-import { beginEnding, failRun, nodeFailed, nodeSkipped } from "./nodes/settle.ts";
-import { examineSignal, openSignal } from "./nodes/signal.ts";
-import { examineSleep, openSleep } from "./nodes/sleep.ts";
-import { examineStep, openStep, reopenClosed } from "./nodes/step.ts";
+import { examine, open } from "./nodes/kinds.ts";
+import { advanceMap } from "./nodes/map.ts";
+import { failRun } from "./nodes/settle.ts";
+import { giveUpHead } from "./nodes/signal.ts";
+import { reopenClosed } from "./nodes/step.ts";
 import type { Program, ProgramNode } from "./program.ts";
 import { type Active, isLive, type Run } from "./run.ts";
 
@@ -95,71 +81,6 @@ function advance(draft: Draft, owner: ProgramNode): void {
   if (owner.def.kind === "map") advanceMap(draft, owner, owner.def);
 }
 
-function open(draft: Draft, position: number): void {
-  const owner = node(draft, position);
-  const { def } = owner;
-  if (def.compensates !== undefined || !isUntouched(draft, position)) return;
-  if (owner.deps.some((dep) => stateOf(draft, dep) === "pending")) return;
-  if (owner.when) {
-    const answer = decide(owner.when, draft.facts);
-    if (!answer.ok) return nodeFailed(draft, owner, answer.fault);
-    if (typeof answer.value !== "boolean")
-      return nodeFailed(draft, owner, { code: "not-comparable", message: "the condition is neither true nor false" });
-    if (!answer.value) return nodeSkipped(draft, owner);
-  }
-  if (!hasRoom(draft)) {
-    draft.crowded.push(position);
-    return;
-  }
-  if (def.kind === "step" || def.kind === "repeat" || def.kind === "external") openStep(draft, owner, 0);
-  else if (def.kind === "map") openMap(draft, owner, def);
-  else if (def.kind === "sleep") openSleep(draft, owner, def);
-  else if (def.kind === "signal") openSignal(draft, owner, def);
-  else if (def.kind === "gate") openGate(draft, owner, def);
-  else openChild(draft, owner, 0);
-}
-
-function examine(draft: Draft, entry: Active): void {
-  const owner = node(draft, entry.node);
-  const { def } = owner;
-  if (def.compensates === undefined && (draft.run.ending || stateOf(draft, entry.node) !== "pending")) return;
-  if (entry.state === "sleep") examineSleep(draft, owner, entry);
-  else if (entry.state === "signal" && def.kind === "signal") examineSignal(draft, owner, def, entry);
-  else if (entry.state === "gate" && def.kind === "gate") examineGate(draft, owner, def, entry);
-  else if (entry.state === "child") examineChild(draft, owner, entry);
-  else if (entry.state !== "unwanted" && stateOf(draft, entry.node) === "pending") examineStep(draft, owner, entry);
-}
-
-/** Commands are always taken, in order. Says whether one of them ends the run at once. */
-function takeCommands(draft: Draft): boolean {
-  let isTerminated = false;
-  for (const command of draft.inputs.mail.commands) {
-    if (command.seq < draft.run.mail.commands) continue;
-    transition(draft, { mail: { ...draft.run.mail, commands: command.seq + 1 } });
-    if (command.kind === "terminate") {
-      isTerminated = true;
-      draft.run = { ...draft.run, reason: byWhom(command) };
-    } else if (command.kind === "cancel") cancel(draft, command);
-    else change(draft, { isPaused: command.kind === "pause" });
-  }
-  return isTerminated;
-}
-
-/** A cancel lifts a pause: nobody would ever resume the run. A run that already fails goes on failing. */
-function cancel(draft: Draft, command: Command): void {
-  if (draft.run.ending) return change(draft, { isPaused: false });
-  change(draft, { isPaused: false });
-  beginEnding(draft, { ending: "cancelled", phase: "cancelling", reason: byWhom(command) });
-}
-
-const byWhom = (command: Command) => ({
-  code: "cancelled" as const,
-  message: `${command.kind} by ${command.by}${command.reason ? `: ${command.reason}` : ""}`.slice(
-    0,
-    fixed.reasonBytesMax,
-  ),
-});
-
 /** Ends the run without undoing anything; what was not claimed is closed first, so that it cannot begin. */
 function endAtOnce(draft: Draft, phase: "failed" | "terminated"): void {
   windDown(draft, { isAtOnce: true });
@@ -168,22 +89,6 @@ function endAtOnce(draft: Draft, phase: "failed" | "terminated"): void {
   if (isUncompensated) draft.notes.uncompensated += 1;
   transition(draft, { phase, ending: undefined, isUncompensated });
 }
-
-/** A full mailbox whose oldest signal nobody waits for gives that one up, so that the others can come. */
-function giveUpHead(draft: Draft): void {
-  const head = draft.inputs.mail.signals.find((signal) => !isTaken(draft.run.mail, signal.seq));
-  if (!draft.inputs.mail.isFull || !head || head.seq !== draft.run.mail.signals) return;
-  // what was taken in this tick makes room by itself
-  if (draft.run.mail.signals > draft.base.mail.signals) return;
-  if (draft.active.some((entry) => entry.state === "signal" && isNamed(draft, entry, head.name))) return;
-  draft.notes.undelivered += 1;
-  transition(draft, { mail: take(draft.run.mail, head.seq) });
-}
-
-const isNamed = (draft: Draft, entry: Active, name: string) => {
-  const { def } = node(draft, entry.node);
-  return def.kind === "signal" && def.signal === name;
-};
 
 /** The deadline fires in every live status: first as a failure with its compensations, then, at least a day later, for good. */
 const isOverdue = (draft: Draft) => draft.run.ending !== undefined && draft.nowMs >= draft.run.deadlineAtMs;

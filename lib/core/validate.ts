@@ -1,11 +1,14 @@
+import type { Definition } from "./definition.ts";
 import { checkExpression, type Reader } from "./definition-expressions.ts";
 import { type DefinitionFault, type Place, placeOf } from "./definition-fault.ts";
 import { checkFields, must, optional, required } from "./definition-fields.ts";
 import { checkName } from "./definition-names.ts";
 import { checkRivals } from "./definition-rivals.ts";
 import { checkNode } from "./definition-shape.ts";
+import { factBytesMax } from "./fact-bytes.ts";
 import { isJsonObject, type Json } from "./json.ts";
 import { fixed } from "./limits.ts";
+import { programOf } from "./program.ts";
 
 export type { DefinitionFault } from "./definition-fault.ts";
 
@@ -38,7 +41,19 @@ export function validate(definition: unknown): readonly DefinitionFault[] {
   checkRivals(graph, place.at("nodes"));
   checkSelves(graph, definition, place.at("nodes"));
   checkCompensations(graph, place.at("nodes"));
+  if (faults.length === 0) checkFacts(definition as Definition, place.at("nodes"));
   return faults;
+}
+
+/** What conditions compare waits on the row, and the row has an end. */
+function checkFacts(definition: Definition, place: Place): void {
+  if (!definition.nodes.some((def) => def.when !== undefined || def.kind === "map" || def.kind === "sleep")) return;
+  const bytes = factBytesMax(programOf(definition, ""));
+  if (bytes <= fixed.factBytesMax) return;
+  place.fault(
+    `what their conditions compare may take ${bytes} bytes on the run's row at one time, and ${fixed.factBytesMax} is the most: ` +
+      "let a step compare and yield a boolean, or move some into a child",
+  );
 }
 
 interface Graph {

@@ -3,7 +3,7 @@ import { isTaken } from "../core/mail.ts";
 import { type Mailbox, mailboxFrom } from "../core/mail-format.ts";
 import { newlyOwed, type Owed, owed } from "../core/owed.ts";
 import { nodeAt, type Program } from "../core/program.ts";
-import { isLive, isSettled, type Run, statusOf } from "../core/run.ts";
+import { type Active, isLive, isSettled, type Run, statusOf } from "../core/run.ts";
 import { pauseBefore } from "../guard/windows.ts";
 import { type Closed, tickAndClose } from "./close.ts";
 import { commit } from "./commit.ts";
@@ -101,7 +101,7 @@ async function afterCommit(
   const fresh = isAll ? owed(now.run, now.program, nowMs) : newlyOwed(now.run, before.run, now.program, nowMs);
   const spare = spareTimers(processing, now.run, now.program, nowMs);
   await perform(engine, now.run, now.program, union(fresh, spare), closed.inputs.attempts);
-  if (isAll) await watchLeases(engine, work, now.run, nowMs);
+  await watchLeases(engine, processing, work, now.run, nowMs);
   await settle(engine, now.run);
   await tidy(engine, now.run, before);
 }
@@ -120,7 +120,7 @@ async function unchanged(
   const all = processing.isPerformAll ? owed(loaded.run, loaded.program, nowMs) : [];
   const spare = spareTimers(processing, loaded.run, loaded.program, nowMs);
   await perform(engine, loaded.run, loaded.program, union(all, spare), closed.inputs.attempts);
-  if (processing.isPerformAll) await watchLeases(engine, work, loaded.run, nowMs);
+  await watchLeases(engine, processing, work, loaded.run, nowMs);
   await tidy(engine, loaded.run, loaded);
   const late = work.held?.results.length ?? 0;
   if (late > 0 && !hasCommitted) engine.metrics.count("attempts-late", late);
@@ -177,11 +177,20 @@ const union = (one: readonly Owed[], other: readonly Owed[]): readonly Owed[] =>
   return [...one, ...other.filter((each) => !keys.has(each.key))];
 };
 
-/** Somebody's inline lease still runs, and that somebody may be dead: look again at its end. */
-async function watchLeases(engine: Engine, work: Work, run: Run, nowMs: number): Promise<void> {
+/**
+ * Somebody's inline lease still runs, and that somebody may be dead: look again at its end. A look that came early, as a message
+ * waits 15 minutes at most and clocks differ, is sent again for the rest.
+ */
+async function watchLeases(engine: Engine, processing: Processing, work: Work, run: Run, nowMs: number): Promise<void> {
   if (!isLive(run)) return;
+  const isNamed = (entry: Active) =>
+    processing.why === "timer" && processing.hints.has(attemptName(entry.node, entry.index, entry.attempt));
   const held = run.active.filter(
-    (entry) => entry.state === "held" && entry.token !== work.held?.token && entry.untilMs > nowMs,
+    (entry) =>
+      entry.state === "held" &&
+      entry.token !== work.held?.token &&
+      entry.untilMs > nowMs &&
+      (processing.isPerformAll || isNamed(entry)),
   );
   await send(
     engine,

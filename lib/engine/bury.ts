@@ -1,3 +1,4 @@
+import { Fault } from "../core/faults.ts";
 import { attemptName } from "../core/keys.ts";
 import { isLive } from "../core/run.ts";
 import type { HandedBack, Received, Remaining } from "../ports/received.ts";
@@ -46,7 +47,7 @@ async function closeLost(
   if (!isLive(run)) return;
   if (entry?.state === "task") {
     engine.metrics.count("deliveries-lost");
-    await engine.store.write(
+    const written = await engine.store.write(
       endUnclaimed(run, task, {
         outcome: { kind: "lost", isUnclaimed: true },
         by: engine.random.token(),
@@ -54,6 +55,8 @@ async function closeLost(
         retentionMs: engine.limits.retentionMs,
       }),
     );
+    if (written.kind === "unclear")
+      throw new Fault("unavailable", `a lost task may not have been closed: ${written.fault.message}`);
   }
   await send(engine, [wakeUp(run, { hints: [attemptName(task.node, task.index, task.attempt)], isAll: true })]);
 }

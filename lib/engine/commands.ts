@@ -82,5 +82,6 @@ export const terminate = (engine: Engine, ref: RunRef, by: string, reason?: stri
 export const pause = (engine: Engine, ref: RunRef, by: string, reason?: string) =>
   command(engine, ref, { kind: "pause", by, ...(reason !== undefined && { reason }) });
 
+/** Lifts a pause. */
 export const resume = (engine: Engine, ref: RunRef, by: string, reason?: string) =>
   command(engine, ref, { kind: "resume", by, ...(reason !== undefined && { reason }) });

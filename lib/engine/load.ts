@@ -121,7 +121,7 @@ export async function inputsOf(
 ): Promise<Inputs> {
   return {
     attempts: loaded.attempts,
-    mail: mailOf(loaded.mailbox),
+    mail: mailOf(loaded.mailbox, loaded.run.mail),
     parks: more.parks,
     isUnpark: more.isUnpark,
     behind: await groupsBehind(engine, loaded),

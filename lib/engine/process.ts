@@ -75,8 +75,8 @@ export async function withStrikes(
       };
     }
     const { isAll, seen: loaded } = await process();
-    if (isAll && counted) await removeStrikes(engine, counted.seen, counted.strikes);
-    else if (isAll && loaded) await removeStrikes(engine, loaded, loaded.strikes);
+    // what was loaded after this receipt was counted: also what a lost reply hid from whoever counted
+    if (isAll && loaded) await removeStrikes(engine, loaded, loaded.strikes);
     return "done";
   } catch (error) {
     return isTransient(error)

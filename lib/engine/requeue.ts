@@ -79,16 +79,16 @@ export async function keepResults(engine: Engine, loaded: Loaded, work: Work): P
         : outcome.output.kind === "value"
           ? { kind: "value" as const, text: outcome.output.text }
           : { kind: "payload" as const, token: outcome.output.text };
-    await engine.store.write(
-      endUnclaimed(loaded.run, result, {
-        outcome: end,
-        output,
-        by: entry.token,
-        nowMs: result.endedAtMs,
-        startedAtMs: result.startedAtMs,
-        retentionMs: engine.limits.retentionMs,
-      }),
-    );
+    const write = endUnclaimed(loaded.run, result, {
+      outcome: end,
+      output,
+      by: entry.token,
+      nowMs: result.endedAtMs,
+      startedAtMs: result.startedAtMs,
+      retentionMs: engine.limits.retentionMs,
+    });
+    // nobody after this process has the result, so a lost request is asked again
+    for (let again = 0; again < 4; again++) if ((await engine.store.write(write)).kind !== "unclear") break;
     hints.push(attemptName(result.node, result.index, result.attempt));
   }
   return hints;

@@ -64,11 +64,10 @@ export async function readSource(reader: Reader, source: string): Promise<Json |
 }
 
 async function readOutput(reader: Reader, position: number): Promise<Json | undefined> {
-  if (position === inputPosition)
-    return (
-      (await readTinyOutput(reader, position)) ??
-      (await readPayload(reader.engine, reader.run, sk.input(reader.run.runUid)))
-    );
+  if (position === inputPosition) {
+    const kept = await readTinyOutput(reader, position);
+    return kept ? kept.value : await readPayload(reader.engine, reader.run, sk.input(reader.run.runUid));
+  }
   const node = nodeAt(reader.program, position);
   // who undoes a node sees what it did, not how it is wrapped for others
   const seenAs = (value: Json | undefined) => (node.def.name === reader.undoes ? value : outputOf(node.def, value));
@@ -80,20 +79,21 @@ async function readOutput(reader: Reader, position: number): Promise<Json | unde
     return await readMap(reader, node);
   if (state !== "done" && node.def.name !== reader.undoes) return undefined;
   if (node.def.kind === "sleep") return outputOf(node.def, null);
-  return seenAs((await readTinyOutput(reader, position)) ?? (await readRecorded(reader, node)));
+  const kept = await readTinyOutput(reader, position);
+  return seenAs(kept ? kept.value : await readRecorded(reader, node));
 }
 
-/** An output that waits on the row, or was spilled from it. */
-async function readTinyOutput(reader: Reader, position: number): Promise<Json | undefined> {
+/** An output that waits on the row, or was spilled from it; in a box, as `null` is an output too. */
+async function readTinyOutput(reader: Reader, position: number): Promise<{ readonly value: Json } | undefined> {
   const found = await findTiny(reader, position, (output) => output.kind !== "fault");
   if (!found) return undefined;
-  if (found.kind === "value") return JSON.parse(found.text) as Json;
+  if (found.kind === "value") return { value: JSON.parse(found.text) as Json };
   const def = position === inputPosition ? undefined : nodeAt(reader.program, position).def;
   const key =
     def?.kind === "signal"
       ? sk.signal(reader.run.runUid, found.text)
       : sk.output(reader.run.runUid, position, 0, found.text);
-  return await readPayload(reader.engine, reader.run, key);
+  return { value: await readPayload(reader.engine, reader.run, key) };
 }
 
 async function readFault(reader: Reader, position: number): Promise<FaultData> {

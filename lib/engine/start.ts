@@ -25,6 +25,7 @@ import { payloadAttributes, payloadKey, putPayload } from "./records/payload.ts"
 import { createState, stateKey } from "./records/state.ts";
 import { settle } from "./tidy.ts";
 
+/** What a run is started with. */
 export interface StartRequest {
   readonly workflow: string;
   readonly input: unknown;
@@ -38,6 +39,7 @@ export interface StartRequest {
   readonly tags?: { readonly [name: string]: string };
 }
 
+/** The run that a start led to, new or not. */
 export interface Started extends RunRef {
   readonly runUid: string;
   /** False: a run with this id and this input was there already. */

@@ -1,32 +1,39 @@
 import { Fault, type FaultData } from "../core/faults.ts";
 import type { Engine } from "./engine.ts";
 import type { Snapshot } from "./load.ts";
-import { clearStrikes, putStrikes, type Strikes } from "./records/strikes.ts";
+import { clearStrikes, putStrikes, type Strikes, strikeMessageMax, strikesFrom } from "./records/strikes.ts";
 
 /**
  * Evidence that a processing of a run began and did not end. Counted in the catch of a permanent fault, and when a message that
  * names one run is received again; by transition and build, so that progress and a mended deploy begin anew; at most one per
- * spacing, which is longer than the function's time-out, so that duplicates count once.
+ * spacing, which is longer than the function's time-out, so that duplicates count once. What comes within it is only noted, as the
+ * last fault, for the reason.
  */
 export async function strike(engine: Engine, seen: Snapshot, fault: FaultData): Promise<Strikes | undefined> {
   const { owner, strikes } = seen;
   if (!owner.isLive) return undefined;
   const nowMs = engine.clock.nowMs();
   const standing = standingOf(engine, seen);
-  if (strikes && nowMs - strikes.lastAtMs < engine.limits.strikeSpacingMs && standing) return standing;
+  const isTooSoon = standing !== undefined && nowMs - standing.lastAtMs < engine.limits.strikeSpacingMs;
+  const message = fault.message.slice(0, strikeMessageMax);
+  // a receipt knows nothing that a fault before it did not say better
+  if (isTooSoon && (fault.code === "stuck" || standing.message === message)) return standing;
   const next: Strikes = {
     seq: owner.seq,
     build: engine.build,
-    count: (standing?.count ?? 0) + 1,
+    count: (standing?.count ?? 0) + (isTooSoon ? 0 : 1),
     firstAtMs: standing?.firstAtMs ?? nowMs,
-    lastAtMs: nowMs,
+    lastAtMs: isTooSoon ? standing.lastAtMs : nowMs,
     fault: fault.code,
-    message: fault.message,
+    message,
   };
   const expiresAtS = Math.ceil((nowMs + engine.limits.deadlineMsMax) / 1000);
   const written = await engine.store.write(putStrikes(owner, next, strikes, seen.hasStrikesRecord, expiresAtS));
-  if (written.kind !== "applied") return standing;
-  engine.metrics.count("strikes");
+  const stored = written.kind === "refused" ? strikesFrom(written.now) : undefined;
+  // no answer: it may be there, and then it must be removed like one that is
+  const isMine = written.kind === "unclear" || (stored?.count === next.count && stored.lastAtMs === next.lastAtMs);
+  if (written.kind !== "applied" && !isMine) return standing;
+  if (!isTooSoon) engine.metrics.count("strikes");
   return next;
 }
 

@@ -4,6 +4,7 @@ import { whose } from "./mine.ts";
 import type { GuardedRecord, Outcome, Versioned } from "./outcome.ts";
 import { pauseBefore } from "./windows.ts";
 
+/** What a guarded update works with. */
 export interface GuardedUpdateOptions<R> {
   readonly record: GuardedRecord<R>;
   /** Pure. The same reference back means that there is nothing to do. Called anew, with a fresh record, at every attempt. */

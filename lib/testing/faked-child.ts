@@ -10,9 +10,7 @@ export function fakedChild(name: string): Definition {
   return {
     format: 1,
     workflow: name,
-    nodes: [
-      { kind: "step", name, handler: childHandlerRef(name), group: "default", input, retry, timeoutMs: 840_000 },
-    ],
+    nodes: [{ kind: "step", name, handler: childHandlerRef(name), group: "default", input, retry, timeoutMs: 840_000 }],
     output: { $: ["ref", name] },
   };
 }

@@ -7,7 +7,7 @@ import type { Clock } from "../ports.ts";
 import type { StepCall } from "./calls.ts";
 import { childHandlerRef, fakedChild } from "./faked-child.ts";
 import type { Fake, Fakes } from "./fakes.ts";
-import { createJobs } from "./jobs.ts";
+import { createJobs, type Job } from "./jobs.ts";
 import type { Life } from "./mortal-engine.ts";
 import { spanMs } from "./span.ts";
 
@@ -42,8 +42,18 @@ export function createFakedRegistry(options: FakedOptions): FakedRegistry {
   const family = familyOf(workflow);
   const works = new Map(family.flatMap((each) => each[inside].steps.map((work) => [work[inside].body.handler, work])));
   const nameOf = (ref: string) => works.get(ref)?.name ?? ref;
-  assertNames(workflow.name, "step", options.steps, [...works].flatMap(([ref, work]) => [work.name, ref]));
-  assertNames(workflow.name, "child workflow", options.children, family.slice(1).map((each) => each.name));
+  assertNames(
+    workflow.name,
+    "step",
+    options.steps,
+    [...works].flatMap(([ref, work]) => [work.name, ref]),
+  );
+  assertNames(
+    workflow.name,
+    "child workflow",
+    options.children,
+    family.slice(1).map((each) => each.name),
+  );
   const faked = new Map(
     family.filter((each) => options.children[each.name]).map((each) => [each.hash, fakedChild(each.name)]),
   );
@@ -58,15 +68,16 @@ export function createFakedRegistry(options: FakedOptions): FakedRegistry {
       ...{ step: nameOf(ref), node, index, attempt, input: raw, idempotencyKey, token, atMs, result: "begun" },
     };
     calls.push(noted);
-    const run = async (job: { pause<T>(other: Promise<T>): Promise<T> }): Promise<unknown> => {
+    const run = async (job: Job): Promise<unknown> => {
       if (!fake) return real();
       return (fake as Fake<unknown>)(kept, context, {
         real: async () => real(),
         sleep: (duration) => job.pause(clock().sleep(spanMs(duration))),
-        hang: () => job.pause(new Promise<never>(() => {})),
+        hang: job.abandon,
         die: () => {
           noted.result = "died";
-          return job.pause(life.die());
+          void life.die();
+          return job.abandon();
         },
       });
     };
@@ -146,7 +157,7 @@ function familyOf(workflow: AnyWorkflow): readonly AnyWorkflow[] {
 function assertNames(workflow: string, what: string, fakes: Fakes, known: readonly string[]): void {
   const wrong = Object.keys(fakes).filter((name) => !known.includes(name));
   if (wrong.length === 0) return;
-  const names = known.filter((name) => !name.includes("@"));
+  const names = [...new Set(known.filter((name) => !name.includes("@")))];
   const there = names.length > 0 ? `there ${names.length === 1 ? "is" : "are"} ${names.join(", ")}` : "there is none";
   throw new Error(`workflow "${workflow}" has no ${what} ${wrong.map((name) => `"${name}"`).join(", ")}: ${there}`);
 }

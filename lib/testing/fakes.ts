@@ -82,7 +82,9 @@ type FakeOf<Work> = Work extends Callable<infer In, infer Out> ? Fake<In, Out> :
 export function fakes<Group extends object>(group: Group, by: FakesFor<Group>): Fakes {
   return Object.fromEntries(
     Object.entries(by).map(([name, fake]) => {
-      const work = (group as Readonly<Record<string, Named & { readonly [inside]?: { readonly body?: unknown } }>>)[name];
+      const work = (group as Readonly<Record<string, Named & { readonly [inside]?: { readonly body?: unknown } }>>)[
+        name
+      ];
       if (work === undefined) throw new Error(`there is no "${name}" to fake among ${Object.keys(group).join(", ")}`);
       const body = work[inside]?.body as { readonly handler: string } | undefined;
       return [body?.handler ?? work.name, fake as Fake];

@@ -1,12 +1,15 @@
 import type { Clock } from "../ports.ts";
+import { forever } from "./fault-hooks.ts";
 
 /** How long a function may take in real time before virtual time goes on without it. */
 const patienceMs = 5_000;
 
 /** A function that is being called. */
 export interface Job {
-  /** It waits for something that real time does not bring. */
+  /** It waits for something that virtual time brings. */
   pause<T>(other: Promise<T>): Promise<T>;
+  /** It will never end. */
+  abandon(): Promise<never>;
 }
 
 /**
@@ -47,6 +50,10 @@ export function createJobs(clock: () => Clock): Jobs {
             sleeping -= 1;
             begin();
           }
+        },
+        abandon() {
+          end();
+          return forever();
         },
       });
     } finally {

@@ -122,9 +122,9 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
       return around({ op: "list", pk, prefix, isConsistent }, () => {
         const items: (Fields & Key)[] = [];
         let bytes = 0;
-        for (const { key } of sorted(records.values())) {
-          if (key.pk !== pk || !key.sk.startsWith(prefix) || (from !== undefined && compareText(key.sk, from) <= 0))
-            continue;
+        const wanted = [...records.values()].filter(({ key }) => key.pk === pk && key.sk.startsWith(prefix));
+        for (const { key } of sorted(wanted)) {
+          if (from !== undefined && compareText(key.sk, from) <= 0) continue;
           const fields = readOne(key, isConsistent);
           if (fields === undefined) continue;
           const item = { ...fields, ...key };

@@ -25,11 +25,7 @@ export function drawDeath(random: SeededRandom, rate: number): Death | undefined
  * The engine as one invocation has it: from its death on nothing that it does reaches the outside, and nothing answers it.
  * `registryFor` binds what the registry hands out to this life.
  */
-export function mortalEngine(
-  engine: Engine,
-  death: Death | undefined,
-  registryFor: (life: Life) => Registry,
-): Engine {
+export function mortalEngine(engine: Engine, death: Death | undefined, registryFor: (life: Life) => Registry): Engine {
   let isDead = false;
   let writes = 0;
   const life: Life = {

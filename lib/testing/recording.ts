@@ -13,6 +13,7 @@ export interface RecordingLog extends Log {
   of(event: string): readonly LogEntry[];
 }
 
+/** A log in memory; what it is given is copied. */
 export function createRecordingLog(): RecordingLog {
   const entries: LogEntry[] = [];
   return {
@@ -35,6 +36,7 @@ export interface RecordingMetrics extends Metrics {
   reset(): void;
 }
 
+/** Metrics in memory. */
 export function createRecordingMetrics(): RecordingMetrics {
   const entries: MetricEntry[] = [];
   let flushes = 0;

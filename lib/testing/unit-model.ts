@@ -17,6 +17,7 @@ export interface Units extends Cost {
   readonly byRecord: { readonly [prefix: string]: Cost };
 }
 
+/** A store that counts what each call would cost on DynamoDB. */
 export interface UnitModel extends RunStore {
   units(): Units;
   reset(): void;

@@ -17,6 +17,7 @@ import { createSeededRandom, type SeededRandom } from "./seeded-random.ts";
 import { createUnitModel, type UnitModel } from "./unit-model.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
+/** What a world is made of, and how unruly it is. */
 export interface WorldOptions {
   readonly registry: Registry;
   readonly seed?: number | string;
@@ -65,6 +66,7 @@ export interface World {
 
 const minuteMs = 60_000;
 
+/** An installation in memory: nothing happens until time is let go on. The same seed gives the same run of events. */
 export function createWorld(options: WorldOptions): World {
   const random = createSeededRandom(options.seed ?? 1);
   const clock = createVirtualClock();

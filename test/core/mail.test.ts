@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isTaken, take, takenAhead } from "../../lib/core/mail.ts";
+import { mailboxFrom, mailOf, signalText } from "../../lib/core/mail-format.ts";
 import type { MailCursor } from "../../lib/core/run.ts";
 
 const none: MailCursor = { signals: 0, mask: 0, commands: 0 };
@@ -39,5 +40,34 @@ describe("the cursor of the mailbox", () => {
 
   test("knows nothing taken beyond its mask", () => {
     expect(isTaken({ ...none, mask: 0xffffffff }, 32)).toBe(false);
+  });
+});
+
+describe("a mailbox", () => {
+  const text = signalText({ name: "s", payload: { kind: "value", value: "x".repeat(100) }, atMs: 1 });
+  const boxOf = (count: number) =>
+    mailboxFrom({
+      e: Array.from({ length: count }, () => text),
+      b: 5,
+      t: 5 + count,
+      y: 0,
+      ce: [],
+      cb: 0,
+      ct: 0,
+      i: {},
+    });
+
+  test("is full with 32 signals that wait, or with as many bytes as leave no room for one more", () => {
+    expect(mailOf(boxOf(31), { ...none, signals: 5 }).isFull).toBe(false);
+    expect(mailOf(boxOf(32), { ...none, signals: 5 }).isFull).toBe(true);
+  });
+
+  test("is not full of what was dealt with and only waits to be trimmed (W7)", () => {
+    expect(mailOf(boxOf(32), { ...none, signals: 6 }).isFull).toBe(false);
+    expect(mailOf(boxOf(32), { ...none, signals: 37 }).isFull).toBe(false);
+  });
+
+  test("that is not there holds nothing", () => {
+    expect(mailOf(undefined, none)).toEqual({ signals: [], commands: [], isFull: false });
   });
 });

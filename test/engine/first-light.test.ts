@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { isSettled, statusOf } from "../../lib/core/run.ts";
-import { readResult } from "../../lib/engine/inspect.ts";
-import { findRun } from "../../lib/engine/inspect.ts";
+import { findRun, readResult } from "../../lib/engine/inspect.ts";
 import { start } from "../../lib/engine/start.ts";
 import { createRegistry, step, workflow } from "../../lib/index.ts";
 import { createWorld } from "../../lib/testing/world.ts";

@@ -4,7 +4,6 @@ import { type PlannedRun, readRunFile } from "../../examples/demo/run-file.ts";
 import { registry } from "../../examples/registry.ts";
 import { sandbox } from "../../examples/sandbox.ts";
 import { isSettled } from "../../lib/core/run.ts";
-import { programFor } from "../../lib/engine/definitions.ts";
 import { findRun } from "../../lib/engine/inspect.ts";
 import { start } from "../../lib/engine/start.ts";
 import { createWorld, type World } from "../../lib/testing/world.ts";
@@ -30,7 +29,7 @@ export async function play(world: World, planned: PlannedRun): Promise<readonly 
     const run = await findRun(world.engine, ref);
     if (!run) throw new Error(`${planned.runId} is gone`);
     const [action] = waiting;
-    if (action && isTimeFor(action, run, await programFor(world.engine, run.definitionHash))) {
+    if (action && (await isTimeFor(world.engine, action, run))) {
       await world.advance(action.afterMs);
       troubles.push(...[await act(world.engine, ref, action)].filter((trouble) => trouble !== undefined));
       waiting.shift();

@@ -42,12 +42,12 @@ test("H5: a commit that was repeated and refused by its own success is no confli
 });
 
 test("H5: a requeue carries on that nobody knows what was sent", async () => {
-  const stage = createStage([chain()]);
+  const stage = createStage([chain()], { functionMs: 20_000 });
   await stage.begin("chain");
   const commit = stage.store.hold(isCommit);
   const job = stage.work(stage.only(tasks));
   await stage.settle();
-  await stage.pass(119_000);
+  await stage.pass(19_000);
   commit.release({ kind: "lose-reply" });
   await stage.drive(job);
   expect(stage.nodeOf(1)).toBe("done");

@@ -51,7 +51,7 @@ export function beforeEach<Call>(
 }
 
 /** A call that waits. `release` lets it through, or does something to it. */
-export interface Held {
+interface Held {
   readonly isReached: boolean;
   release(injection?: Injection): void;
 }
@@ -135,7 +135,6 @@ export const isAppend = (call: StoreCall) => {
 export const isLoad = (call: StoreCall) => call.op === "list" && call.prefix === "STATE";
 export const isSendTo = (queue: string) => (call: QueueCall) => call.messages.some((each) => each.queue === queue);
 export const isForceFail = (call: StoreCall) => isCommit(call) && setIn(written(call, "STATE"), "s") === "failed";
-export const all = () => true;
 
 export const crash: Injection = { kind: "crash-before" };
 export const wakes = "wake:standard";
@@ -211,8 +210,19 @@ export function createStage(
     },
     sentOf: () => sentFrom(world.store.peek(strikesKey({ ...ref, runUid: run().runUid }))),
     isSealed: () => world.store.peek(mailKey({ ...ref, runUid: run().runUid }))?.[mailAttributes.sealed] !== undefined,
-    async begin(workflow: string, of = ref) {
-      await start(world.engine, { workflow, runId: of.runId, input: { n: 1 } });
+    async begin(workflow: string, more: { readonly deadlineMs?: number } = {}) {
+      await start(world.engine, { workflow, runId: ref.runId, input: { n: 1 }, ...more });
+    },
+    /** From now on this build throws whenever it ticks the run; another build does not. */
+    poison() {
+      const hash = run().definitionHash;
+      const program = world.engine.programs.get(hash);
+      if (!program) throw new Error("this build has not met the definition");
+      const get = (target: typeof program, name: keyof typeof program) => {
+        if (name === "nodes") throw new TypeError("a defect of this build");
+        return target[name];
+      };
+      world.engine.programs.set(hash, new Proxy(program, { get: get as never }));
     },
     /** Takes every message that is visible there. */
     take: (name: string): readonly Delivery[] => world.queue.receive(name, 100),

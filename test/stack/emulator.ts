@@ -10,6 +10,9 @@ const ministack = join(root, ".venv/bin/ministack");
 
 /** Whether MiniStack is installed: `python3 -m venv .venv && .venv/bin/pip install ministack==1.5.33`. */
 export const hasEmulator = existsSync(ministack);
+if (!hasEmulator) {
+  console.warn("Skipped: MiniStack is missing. python3 -m venv .venv && .venv/bin/pip install ministack==1.5.33");
+}
 
 export interface Emulator {
   readonly endpoint: string;

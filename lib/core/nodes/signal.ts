@@ -1,5 +1,5 @@
 import type { SignalNode } from "../definition.ts";
-import { addActive, type Draft, dropActive, transition } from "../draft.ts";
+import { addActive, type Draft, dropActive, node as nodeOf, transition } from "../draft.ts";
 import { factsOf, outputOf } from "../facts.ts";
 import type { Signal } from "../inputs.ts";
 import { isTaken, take } from "../mail.ts";
@@ -55,3 +55,19 @@ function takeSignal(draft: Draft, node: ProgramNode, entry: Active, signal: Sign
     payload.kind === "value" ? factsOf(draft.program, node.position, outputOf(node.def, payload.value)) : payload.facts,
   );
 }
+
+/** A full mailbox whose oldest signal nobody waits for gives that one up, so that the others can come. */
+export function giveUpHead(draft: Draft): void {
+  const head = draft.inputs.mail.signals.find((signal) => !isTaken(draft.run.mail, signal.seq));
+  if (!draft.inputs.mail.isFull || !head || head.seq !== draft.run.mail.signals) return;
+  // what was taken in this tick makes room by itself
+  if (draft.run.mail.signals > draft.base.mail.signals) return;
+  if (draft.active.some((entry) => entry.state === "signal" && isNamed(draft, entry, head.name))) return;
+  draft.notes.undelivered += 1;
+  transition(draft, { mail: take(draft.run.mail, head.seq) });
+}
+
+const isNamed = (draft: Draft, entry: Active, name: string) => {
+  const { def } = nodeOf(draft, entry.node);
+  return def.kind === "signal" && def.signal === name;
+};

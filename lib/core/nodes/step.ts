@@ -71,18 +71,19 @@ function mayHold(draft: Draft, node: ProgramNode, entry: Active): boolean {
 /** Looks at an attempt in flight: takes its outcome in, or finds that it must be closed, sent again, or left alone. */
 export function examineStep(draft: Draft, node: ProgramNode, entry: Active): void {
   const { inputs } = draft;
+  const known = inputs.attempts.get(attemptName(entry.node, entry.index, entry.attempt));
   const park = inputs.parks.find((each) => isSame(each, entry));
-  if (park && entry.state !== "parked") return parkStep(draft, node, entry, park.fault);
+  // what another build has claimed, or ended, needs nothing of this one
+  if (park && entry.state !== "parked" && !known) return parkStep(draft, node, entry, park.fault);
   if (entry.state === "parked") {
     if (inputs.isUnpark || (entry.untilMs <= draft.nowMs && !draft.base.isParked)) reopen(draft, node, entry);
     return;
   }
   const result = heldResult(inputs.held, entry);
   if (result) return takeResult(draft, node, entry, result);
-  const record = inputs.attempts.get(attemptName(entry.node, entry.index, entry.attempt));
-  if (record?.outcome) return takeOutcome(draft, node, entry, record.outcome);
+  if (known?.outcome) return takeOutcome(draft, node, entry, known.outcome);
   if (entry.state === "held") return examineHeld(draft, entry);
-  if (record) return examineClaimed(draft, entry, record);
+  if (known) return examineClaimed(draft, entry, known);
   const { claim } = inputs.held ?? {};
   if (claim && isSame(claim, entry) && mayHold(draft, node, entry)) return takeClaim(draft, node, entry);
   if (inputs.attempts.has(attemptName(entry.node, entry.index, entry.attempt))) examineUnclaimed(draft, node, entry);

@@ -35,7 +35,7 @@ export function createState(run: Run, nowMs: number, retentionMs: number): Write
           [{ kind: "absent", path: ["pk"] }],
           [
             { kind: "exists", path: [a.expiresAtS] },
-            { kind: "under", path: [a.expiresAtS], value: seconds(nowMs) },
+            { kind: "atMost", path: [a.expiresAtS], value: Math.floor(nowMs / 1000) },
           ],
         ],
       },

@@ -68,6 +68,9 @@ export function sentFrom(record: Fields | undefined): Sent | undefined {
   };
 }
 
+/** Characters of a fault's text that are kept. */
+export const strikeMessageMax = 256;
+
 const fieldsOf = (strikes: Strikes): Fields => ({
   [a.seq]: strikes.seq,
   [a.build]: strikes.build,
@@ -75,7 +78,7 @@ const fieldsOf = (strikes: Strikes): Fields => ({
   [a.firstAtMs]: strikes.firstAtMs,
   [a.lastAtMs]: strikes.lastAtMs,
   [a.fault]: strikes.fault,
-  [a.message]: strikes.message.slice(0, 256),
+  [a.message]: strikes.message.slice(0, strikeMessageMax),
 });
 
 /** One more strike, on what was read: two processings never count as one, nor one as two. */

@@ -1,0 +1,33 @@
+import * as v from "valibot";
+import { expect, test } from "vitest";
+import { signal as sendSignal } from "../../lib/engine/commands.ts";
+import { signal, workflow } from "../../lib/index.ts";
+import { createStage, input, isCommit, plus, tasks, wakes } from "./stage.ts";
+
+const go = signal("go", v.object({ n: v.number() }));
+
+for (const [kind, extra] of [
+  ["remote", {}],
+  ["inline", { inline: true }],
+] as const) {
+  test(`W4: a signal that was looked at and left before a wait opened (after a ${kind} step) is seen by whoever opened it`, async () => {
+    const flow = workflow("late", { input }, (f, given) => {
+      const done = f.run(plus("a", extra), given);
+      return f.signal(go, { after: [done] });
+    });
+    const stage = createStage([flow]);
+    await stage.begin("late");
+    let commits = 0;
+    const opens = stage.store.hold((call) => isCommit(call) && ++commits === (kind === "inline" ? 2 : 1));
+    const job = stage.work(stage.only(tasks));
+    await stage.settle();
+    expect(opens.isReached).toBe(true);
+    // the worker has loaded an empty mailbox; now a signal comes, is looked at, and left, as nobody waits for it yet
+    await sendSignal(stage.world.engine, stage.ref, { signal: "go", payload: { n: 7 } });
+    await stage.coordinate(stage.only(wakes));
+    expect(stage.mailOf()).toMatchObject({ dueAtMs: undefined, signals: [{ name: "go" }] });
+    opens.release();
+    await stage.drive(job);
+    expect(await stage.toEnd(1_000)).toMatchObject({ phase: "succeeded", output: { n: 7 } });
+  });
+}
