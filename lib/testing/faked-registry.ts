@@ -15,6 +15,8 @@ export interface FakedRegistry {
   /** The steps as one invocation calls them. */
   of(life: Life): Registry;
   readonly calls: readonly StepCall[];
+  /** Everything that may be asked for by name: steps, their nodes, faked children. */
+  readonly names: ReadonlySet<string>;
   /** Waits, in real time, for functions that neither sleep virtually nor hang. False: there was nothing to wait for. */
   idle(): Promise<boolean>;
   /** Whether a function sleeps in virtual time. */
@@ -57,6 +59,11 @@ export function createFakedRegistry(options: FakedOptions): FakedRegistry {
   const faked = new Map(
     family.filter((each) => options.children[each.name]).map((each) => [each.hash, fakedChild(each.name)]),
   );
+  const names = new Set([
+    ...[...works.values()].map((work) => work.name),
+    ...family.flatMap(({ definition }) => definition.nodes.filter((def) => "handler" in def).map((def) => def.name)),
+    ...Object.keys(options.children),
+  ]);
   const calls: StepCall[] = [];
   const jobs = createJobs(clock);
 
@@ -119,6 +126,7 @@ export function createFakedRegistry(options: FakedOptions): FakedRegistry {
 
   return {
     calls,
+    names,
     idle: jobs.idle,
     get isSleeping() {
       return jobs.isSleeping;

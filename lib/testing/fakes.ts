@@ -1,6 +1,5 @@
 import type { Callable } from "../authoring/callable.ts";
 import { type Duration, durationMend, durationMs } from "../authoring/duration.ts";
-import { inside } from "../authoring/inside.ts";
 import type { StepContext } from "../core/registry.ts";
 
 /** What a fake can do beside answering. */
@@ -71,7 +70,7 @@ export type FakesFor<Group> = {
   readonly [Name in keyof Group as Group[Name] extends Named ? Name : never]?: FakeOf<Group[Name]>;
 };
 
-type Named = { readonly kind: "step" | "external" | "workflow"; readonly name: string };
+type Named = { readonly kind: "step" | "external" | "workflow"; readonly name: string; readonly version?: string };
 
 type FakeOf<Work> = Work extends Callable<infer In, infer Out> ? Fake<In, Out> : Fake<unknown, unknown>;
 
@@ -80,14 +79,18 @@ type FakeOf<Work> = Work extends Callable<infer In, infer Out> ? Fake<In, Out> :
  * `import * as steps from "./steps.ts"`. Inputs and outputs are those of the steps; other exports of the group are passed over.
  */
 export function fakes<Group extends object>(group: Group, by: FakesFor<Group>): Fakes {
+  const named = new Map(Object.entries(group).filter((entry): entry is [string, Named] => isNamed(entry[1])));
   return Object.fromEntries(
     Object.entries(by).map(([name, fake]) => {
-      const work = (group as Readonly<Record<string, Named & { readonly [inside]?: { readonly body?: unknown } }>>)[
-        name
-      ];
-      if (work === undefined) throw new Error(`there is no "${name}" to fake among ${Object.keys(group).join(", ")}`);
-      const body = work[inside]?.body as { readonly handler: string } | undefined;
-      return [body?.handler ?? work.name, fake as Fake];
+      const work = named.get(name);
+      if (!work) throw new Error(`there is no "${name}" to fake among ${[...named.keys()].join(", ")}`);
+      return [work.kind === "workflow" ? work.name : `${work.name}@${work.version}`, fake as Fake];
     }),
   );
 }
+
+const isNamed = (value: unknown): value is Named =>
+  typeof value === "object" &&
+  value !== null &&
+  "kind" in value &&
+  ["step", "external", "workflow"].includes(String(value.kind));

@@ -25,7 +25,9 @@ export interface Driver {
 /** What is done to a run from outside, and how it stands, whatever it runs on. */
 export async function createRunHandle<Out>(engine: Engine, ref: RunRef, driver: Driver): Promise<RunHandle<Out>> {
   let seen = await driver.during(readResult(engine, ref));
-  const refresh = async () => void (seen = await driver.during(readResult(engine, ref)));
+  const refresh = async () => {
+    seen = await driver.during(readResult(engine, ref));
+  };
   const act = async (call: Promise<unknown>) => {
     await driver.during(call);
     await driver.settle();

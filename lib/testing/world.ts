@@ -38,6 +38,12 @@ export interface WorldOptions {
   readonly payloads?: PayloadStore;
   /** Stands between the engine and the memory store. */
   readonly store?: (inner: MemoryStore) => RunStore;
+  /** Where virtual time begins, in epoch milliseconds. */
+  readonly startMs?: number;
+  /** The engine as one invocation has it: so that one can die while its neighbours live on. */
+  readonly invocation?: (engine: Engine, batch: readonly Delivery[]) => Engine;
+  /** The watchdog looks only when something may be due: the same outcome, and months pass in a moment. */
+  readonly isWatchdogLazy?: boolean;
 }
 
 /** A whole installation in memory, in virtual time: the production engine on memory adapters, its functions invoked in batches. */
@@ -56,6 +62,8 @@ export interface World {
   readonly handedBack: number;
   /** Delivers what is visible, concurrently, and lets it run as far as it goes without time passing. Gives how many there were. */
   deliver(): Promise<number>;
+  /** One delivery; or, with nothing to deliver, on to the next instant at which something happens, at most to this one. */
+  step(limitMs: number): Promise<void>;
   /** Goes on, from instant to instant, until the condition holds; throws after `maxMs` of virtual time. */
   until(condition: () => boolean | Promise<boolean>, maxMs?: number): Promise<void>;
   /** Goes on for so long. */
@@ -69,7 +77,7 @@ const minuteMs = 60_000;
 /** An installation in memory: nothing happens until time is let go on. The same seed gives the same run of events. */
 export function createWorld(options: WorldOptions): World {
   const random = createSeededRandom(options.seed ?? 1);
-  const clock = createVirtualClock();
+  const clock = createVirtualClock(options.startMs);
   const functionMs = options.functionMs ?? 900_000;
   const store = createMemoryStore({
     nowMs: () => clock.nowMs(),
@@ -103,15 +111,27 @@ export function createWorld(options: WorldOptions): World {
   const thrown: unknown[] = [];
   let handedBack = 0;
   let nextWatchAtMs = clock.nowMs() + minuteMs;
+  let isNewBuild = true;
+  const dues = options.isWatchdogLazy ? watchDues(store) : undefined;
+
+  /** The next minute at which the watchdog would find something. */
+  function watchAtMs(): number | undefined {
+    if (options.hasWatchdog === false) return undefined;
+    if (!dues || isNewBuild) return nextWatchAtMs;
+    const dueAtMs = dues();
+    return dueAtMs === undefined ? undefined : Math.max(nextWatchAtMs, Math.ceil(dueAtMs / minuteMs) * minuteMs);
+  }
+
+  const alive = (batch: readonly Delivery[]) => options.invocation?.(engine, batch) ?? engine;
 
   function functionOf(
     name: string,
   ): ((batch: readonly Delivery[], remaining: Remaining) => Promise<HandedBack>) | undefined {
     if (name === queues.dead) return undefined;
-    if (name === queues.deadTask) return (batch, remaining) => bury(engine, batch, remaining);
+    if (name === queues.deadTask) return (batch, remaining) => bury(alive(batch), batch, remaining);
     if (name.startsWith("task:"))
-      return (batch, remaining) => work(engine, name.slice("task:".length), batch, remaining);
-    return (batch, remaining) => coordinate(engine, batch, remaining, name);
+      return (batch, remaining) => work(alive(batch), name.slice("task:".length), batch, remaining);
+    return (batch, remaining) => coordinate(alive(batch), batch, remaining, name);
   }
 
   function invoke(batch: readonly Delivery[], consume: NonNullable<ReturnType<typeof functionOf>>): void {
@@ -142,15 +162,12 @@ export function createWorld(options: WorldOptions): World {
 
   async function step(limitMs: number): Promise<void> {
     if ((await deliver()) > 0) return;
-    const next = [
-      queue.nextVisibleAtMs(),
-      clock.nextWakeAtMs(),
-      options.hasWatchdog === false ? undefined : nextWatchAtMs,
-    ];
+    const next = [queue.nextVisibleAtMs(), clock.nextWakeAtMs(), watchAtMs()];
     const atMs = Math.min(limitMs, ...next.filter((each) => each !== undefined));
     await clock.advance(Math.max(0, atMs - clock.nowMs()));
-    if (options.hasWatchdog === false || clock.nowMs() < nextWatchAtMs) return;
+    if (clock.nowMs() < (watchAtMs() ?? Number.POSITIVE_INFINITY)) return;
     nextWatchAtMs = clock.nowMs() + minuteMs;
+    isNewBuild = false;
     watch(engine, () => minuteMs).catch((error: unknown) => void thrown.push(error));
     await clock.settle();
   }
@@ -171,6 +188,7 @@ export function createWorld(options: WorldOptions): World {
     random,
     thrown,
     deliver,
+    step,
     async until(condition, maxMs = 90 * 86_400_000) {
       const limitMs = clock.nowMs() + maxMs;
       while (!(await condition())) {
@@ -185,6 +203,19 @@ export function createWorld(options: WorldOptions): World {
     },
     withEngine(parts) {
       engine = { ...engine, programs: new Map(), stored: new Set(), ...parts };
+      isNewBuild = true;
     },
   };
+}
+
+/** The earliest instant at which the watchdog has something to find, kept up with every change of the store. */
+function watchDues(store: MemoryStore): () => number | undefined {
+  const dues = new Map<string, number>();
+  store.watch(({ key }, _, now) => {
+    const id = `${key.pk} ${key.sk}`;
+    const [partition, atMs] = [now?.["q"], now?.["d"]];
+    if (typeof partition === "string" && /^[DP]\d/.test(partition) && typeof atMs === "number") dues.set(id, atMs);
+    else dues.delete(id);
+  });
+  return () => (dues.size === 0 ? undefined : Math.min(...dues.values()));
 }
