@@ -57,18 +57,20 @@ function endFields(
   };
 }
 
-/** The worker's own end: its claim, and no end yet. */
+/** The end of a claimed attempt, by its worker or, for an external, by whoever has its token: the claim, and no end yet. */
 export function recordAttempt(
   run: Owner,
   id: AttemptId,
   end: {
     readonly token: string;
+    /** Who ends it, unless it is the claim's holder. */
+    readonly by?: string;
     readonly outcome: Outcome;
     readonly nowMs: number;
     readonly output?: StoredOutput | undefined;
   },
 ): Write {
-  const fields = endFields(end.outcome, { by: end.token, nowMs: end.nowMs, output: end.output });
+  const fields = endFields(end.outcome, { by: end.by ?? end.token, nowMs: end.nowMs, output: end.output });
   return {
     kind: "edit",
     key: attemptKey(run, id),
