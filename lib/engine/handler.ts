@@ -54,11 +54,10 @@ export async function runHandler(
       }
     },
   };
-  const timedOut = new Fault("timed-out", `the attempt took longer than ${timeoutMs} ms`);
   const timer = new AbortController();
   const deadline = engine.clock.sleep(timeoutMs, timer.signal).then(
     () => {
-      controller.abort(timedOut);
+      controller.abort(new Fault("timed-out", `the attempt took longer than ${timeoutMs} ms`));
       return { kind: "timed-out" } as const;
     },
     () => undefined,
@@ -67,7 +66,7 @@ export async function runHandler(
     .then(() => call(context))
     .then((value): Handled => ({ kind: "ok", value }), failure);
   const first = await Promise.race([result, deadline]);
-  timer.abort(new Error("over"));
+  timer.abort("over");
   return first ?? (await result);
 }
 
