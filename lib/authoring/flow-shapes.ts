@@ -2,7 +2,7 @@ import type { Resolved } from "./arg.ts";
 import type { Ref, RefTo } from "./ref.ts";
 
 /** What a scope's function returned, as the run will know it. */
-export type Shape<R> = R extends undefined ? undefined : [R] extends [never] ? never : Resolved<R>;
+export type Shape<R> = [R] extends [never] ? never : R extends void ? undefined : Resolved<R>;
 
 /** The values that tell a union apart, as names of cases: `true` and `1` are written `"true"` and `"1"`. */
 export type Kind<T, K extends keyof T> = `${Extract<T[K], string | number | boolean>}`;
@@ -19,8 +19,10 @@ export type Other<T, K extends keyof T, V> = T extends unknown
 
 /** A function for each kind, and none for what is no kind. (Inferred through its results, so that parameters get their types.) */
 export type Cases<T, K extends keyof T, R, F> = {
-  readonly [V in keyof R]: (value: Ref<Member<T, K, V>>, flow: F) => R[V];
-} & { readonly [V in Exclude<keyof R, Kind<T, K>>]: never };
+  readonly [V in keyof R]: V extends Kind<T, K>
+    ? (value: Ref<Member<T, K, V>>, flow: F) => R[V]
+    : "there is no such kind";
+};
 
 /** What takes part in `flow.first`: nodes, by the names under which they win. */
 export type Rivals = { readonly [label: string]: RefTo<unknown> };

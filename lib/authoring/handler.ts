@@ -1,6 +1,8 @@
+import type { Contract } from "../core/contract.ts";
 import { Fault } from "../core/faults.ts";
 import type { Json } from "../core/json.ts";
 import type { Handler, StepContext } from "../core/registry.ts";
+import { contractOf } from "./contract.ts";
 import { durationMs } from "./duration.ts";
 import { FatalError, RetryableError } from "./errors.ts";
 import type { External } from "./external.ts";
@@ -17,8 +19,13 @@ export function createHandler(work: Step<never, unknown> | External<never, unkno
   const { body, input, output, handler } = work[inside];
   const parseOutput = async (raw: unknown) =>
     output === undefined ? null : parseJson(output, raw, "output", "bad-output");
+  let contract: Contract | undefined;
   return {
     ref: body.handler,
+    get contract() {
+      contract ??= contractOf(work);
+      return contract;
+    },
     async prepare(raw: Json) {
       const kept = await parse(input, raw, "input", "bad-input");
       return async (context) => {

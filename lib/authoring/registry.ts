@@ -1,6 +1,8 @@
+import type { Definitions } from "../core/contract.ts";
 import { Fault } from "../core/faults.ts";
 import type { Handler, RegisteredWorkflow, Registry } from "../core/registry.ts";
 import type { Work } from "./callee.ts";
+import { assertDefinitions } from "./definitions.ts";
 import { createHandler } from "./handler.ts";
 import { inside } from "./inside.ts";
 import { parseJson } from "./parse.ts";
@@ -11,9 +13,13 @@ export type AnyWorkflow = Workflow<never, unknown>;
 
 /**
  * Everything that a process can run: these workflows, their children, and the steps of all of them. Throws a `Fault`
- * `bad-definition` that lists every name that stands for two different things.
+ * `bad-definition` that lists every name that stands for two different things. With the `definitions` that were written when this
+ * code was built, runs start by those graphs, whatever a process comes to by itself (say, by another environment).
  */
-export function createRegistry(workflows: readonly AnyWorkflow[]): Registry {
+export function createRegistry(
+  workflows: readonly AnyWorkflow[],
+  options: { readonly definitions?: Definitions | undefined } = {},
+): Registry {
   const clashes = new Set<string>();
   const byName = new Map<string, AnyWorkflow>();
   const steps = new Map<string, Work>();
@@ -33,15 +39,25 @@ export function createRegistry(workflows: readonly AnyWorkflow[]): Registry {
   for (const workflow of workflows) add(workflow);
   if (clashes.size > 0) throw new Fault("bad-definition", [...clashes].join("; "));
 
-  const registered = [...byName.values()].map(register);
-  const byHash = new Map(registered.map((workflow) => [workflow.hash, workflow]));
-  const names = new Map(registered.map((workflow) => [workflow.name, workflow]));
+  const { definitions } = options;
+  if (definitions) assertDefinitions(definitions);
+  const built = [...byName.values()].map(register);
+  const started = built.map((workflow) => pinned(workflow, definitions));
+  const byHash = new Map([...built, ...started].map((workflow) => [workflow.hash, workflow]));
+  const names = new Map(started.map((workflow) => [workflow.name, workflow]));
   const handlers = new Map<string, Handler>([...steps].map(([ref, step]) => [ref, createHandler(step)]));
   return {
     workflow: (name) => names.get(name),
     byHash: (hash) => byHash.get(hash),
     handler: (ref) => handlers.get(ref),
   };
+}
+
+/** The workflow as it was built, instead of as this process built it. */
+function pinned(workflow: RegisteredWorkflow, definitions: Definitions | undefined): RegisteredWorkflow {
+  const wanted = definitions?.workflows[workflow.name];
+  if (!wanted || wanted.hash === workflow.hash) return workflow;
+  return { ...workflow, ...wanted, builtHash: workflow.hash };
 }
 
 function register({ name, definition, hash, [inside]: { input, signals } }: AnyWorkflow): RegisteredWorkflow {
