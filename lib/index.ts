@@ -5,6 +5,7 @@
 export type { Arg, Input } from "./authoring/arg.ts";
 export { type Call, call } from "./authoring/call.ts";
 export type { Callable } from "./authoring/callable.ts";
+export { definitionsOf } from "./authoring/definitions.ts";
 export type { Duration } from "./authoring/duration.ts";
 export { FatalError, RetryableError } from "./authoring/errors.ts";
 export { type External, type ExternalConfig, external } from "./authoring/external.ts";
@@ -47,6 +48,7 @@ export { type AnyWorkflow, createRegistry } from "./authoring/registry.ts";
 export { type Signal, signal } from "./authoring/signal.ts";
 export { type Step, type StepConfig, step } from "./authoring/step.ts";
 export { type Workflow, workflow } from "./authoring/workflow.ts";
+export type { Contract, Contracts, Definitions, SchemaMark } from "./core/contract.ts";
 export type { Definition } from "./core/definition.ts";
 export type { DefinitionFault } from "./core/definition-fault.ts";
 export { Fault, type FaultCode, type FaultData } from "./core/faults.ts";

@@ -63,6 +63,11 @@ export function definitionKey(hash: string): RecordKey {
   return { pk: `#DEF#${hash}`, sk: "DEF" };
 }
 
+/** What the steps of a definition took and yielded in some build, by the digest of that; with an empty digest the prefix of all. */
+export function contractsKey(hash: string, digest: string): RecordKey {
+  return { pk: `#DEF#${hash}`, sk: `CONTRACTS#${digest}` };
+}
+
 /** Partitions of the index `due`: overdue work, parked runs, and runs that ended badly. */
 export const duePartition = {
   live: (runUid: string) => `D${pad(hashText(runUid) % fixed.dueShards, 2)}`,

@@ -1,3 +1,4 @@
+import type { Contract } from "./contract.ts";
 import type { Definition } from "./definition.ts";
 import type { Json } from "./json.ts";
 
@@ -29,6 +30,8 @@ export interface StepContext {
 export interface Handler {
   /** `name@version` */
   readonly ref: string;
+  /** What it takes and yields, for comparing builds. */
+  readonly contract?: Contract;
   prepare(input: Json): Promise<(context: StepContext) => Promise<Json>>;
   /** Checks what an attempt was completed with from outside; throws `bad-output`. */
   parseOutput(raw: unknown): Promise<Json>;
@@ -39,6 +42,8 @@ export interface RegisteredWorkflow {
   readonly name: string;
   readonly definition: Definition;
   readonly hash: string;
+  /** The hash that this process built, where it is not the one that runs start by: the graph depends on where it is built. */
+  readonly builtHash?: string;
   /** Checks raw input and gives what is stored: the kept side of the schema. */
   parseInput(raw: unknown): Promise<Json>;
   /** The same for a signal's payload; an unknown signal name is `bad-input` that lists the known ones. */

@@ -4,7 +4,9 @@ import { canonicalText } from "../core/json.ts";
 import { definitionKey } from "../core/keys.ts";
 import { childBodyOf, type Program, programOf } from "../core/program.ts";
 import type { RegisteredWorkflow } from "../core/registry.ts";
+import { storeContracts } from "./contracts.ts";
 import type { Engine } from "./engine.ts";
+import { gunzip, gzip } from "./zip.ts";
 
 const attribute = "z";
 
@@ -28,16 +30,33 @@ async function storedDefinition(engine: Engine, hash: string): Promise<Definitio
   const bytes = record?.[attribute];
   if (!(bytes instanceof Uint8Array)) return undefined;
   engine.metrics.count("unknown-definitions");
+  engine.log.write("warn", "unknown-definition", {
+    hash,
+    means: "runs in flight are pinned to a graph that this build does not have: they go on by the stored one",
+  });
   return JSON.parse(await gunzip(bytes)) as Definition;
 }
 
-/** Writes a workflow's definition, and its children's, before the first row that names it: once per process and hash. */
+/**
+ * Writes a workflow's definition, and its children's, before the first row that names it: once per process and hash. Says when this
+ * process would have come to another graph than the one that was built.
+ */
 export async function storeDefinitions(engine: Engine, workflow: RegisteredWorkflow): Promise<void> {
   if (engine.stored.has(workflow.hash)) return;
   for (const def of workflow.definition.nodes) {
     const child = childBodyOf(def);
     const known = child && engine.registry.byHash(child.definition);
     if (known) await storeDefinitions(engine, known);
+  }
+  if (workflow.builtHash !== undefined) {
+    engine.metrics.count("unknown-definitions");
+    engine.log.write("warn", "definition-differs", {
+      workflow: workflow.name,
+      hash: workflow.hash,
+      builtHash: workflow.builtHash,
+      means:
+        "this process comes to another graph than the build did, say by another environment: it starts by the build's",
+    });
   }
   const bytes = await gzip(canonicalText(workflow.definition));
   const written = await engine.store.write({
@@ -48,15 +67,6 @@ export async function storeDefinitions(engine: Engine, workflow: RegisteredWorkf
   });
   if (written.kind === "unclear")
     throw new Fault("unavailable", `the definition could not be stored: ${written.fault.message}`);
+  await storeContracts(engine, workflow.hash, workflow.definition);
   engine.stored.add(workflow.hash);
-}
-
-export async function gzip(text: string): Promise<Uint8Array> {
-  return new Uint8Array(
-    await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer(),
-  );
-}
-
-export async function gunzip(bytes: Uint8Array): Promise<string> {
-  return await new Response(new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
