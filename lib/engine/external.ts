@@ -156,12 +156,14 @@ async function end(
   outcome: Outcome,
   output: Awaited<ReturnType<typeof storeOutput>>,
 ): Promise<{ readonly isRepeat: boolean }> {
+  const nowMs = engine.clock.nowMs();
   const write = recordAttempt(run, claimed, {
     token: claimed.token,
     by: outside(claimed),
     outcome,
     output,
-    nowMs: engine.clock.nowMs(),
+    nowMs,
+    dueAtMs: nowMs + engine.limits.owedGraceMs,
   });
   const written = await engine.store.write(write, { returns: "nothing" });
   if (written.kind === "unclear") throw new Fault("unavailable", "it may not have been stored: repeat the call");

@@ -57,6 +57,10 @@ function endFields(
   };
 }
 
+function dueFields(run: Owner, dueAtMs: number | undefined): Fields {
+  return dueAtMs === undefined ? {} : { [a.duePartition]: duePartition.live(run.runUid), [a.dueAtMs]: dueAtMs };
+}
+
 /** The end of a claimed attempt, by its worker or, for an external, by whoever has its token: the claim, and no end yet. */
 export function recordAttempt(
   run: Owner,
@@ -66,11 +70,16 @@ export function recordAttempt(
     /** Who ends it, unless it is the claim's holder. */
     readonly by?: string;
     readonly outcome: Outcome;
+    /** An end from outside carries its own due: between it and its wake-up nothing can sleep. */
+    readonly dueAtMs?: number;
     readonly nowMs: number;
     readonly output?: StoredOutput | undefined;
   },
 ): Write {
-  const fields = endFields(end.outcome, { by: end.by ?? end.token, nowMs: end.nowMs, output: end.output });
+  const fields = {
+    ...endFields(end.outcome, { by: end.by ?? end.token, nowMs: end.nowMs, output: end.output }),
+    ...dueFields(run, end.dueAtMs),
+  };
   return {
     kind: "edit",
     key: attemptKey(run, id),
@@ -120,7 +129,7 @@ export function endUnclaimed(
     ...endFields(end.outcome, end),
     [a.expiresAtS]: expiresAtS(run, end.retentionMs),
     ...(end.startedAtMs !== undefined && { [a.startedAtMs]: end.startedAtMs }),
-    ...(end.dueAtMs !== undefined && { [a.duePartition]: duePartition.live(run.runUid), [a.dueAtMs]: end.dueAtMs }),
+    ...dueFields(run, end.dueAtMs),
   };
   return { kind: "put", key: attemptKey(run, id), fields, when: [{ kind: "absent", path: ["pk"] }] };
 }
