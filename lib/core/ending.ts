@@ -13,14 +13,13 @@ import {
 import type { Attempt } from "./inputs.ts";
 import { attemptName } from "./keys.ts";
 import { workDone, workFailed } from "./nodes/settle.ts";
-import { examineStep, openStep } from "./nodes/step.ts";
+import { examineStep, keepOutput, openStep } from "./nodes/step.ts";
 import type { ProgramNode } from "./program.ts";
 import { type Active, setNodeState } from "./run.ts";
 
 /**
- * Takes out of flight what nobody wants any more: everything once the run is ending, the rest of a map that failed, what lost to
- * the first of its group. What was not
- * claimed is closed, write-once, so that it cannot begin; what runs and has a compensation is awaited, as its effect must be
+ * Takes out of flight what nobody wants any more: everything once the run is ending, the rest of a map that failed,
+ * what lost to the first of its group. What was not claimed is closed, write-once, so that it cannot begin; what runs and has a compensation is awaited, as its effect must be
  * undone; what runs and has none is left alone and comes late.
  */
 export function windDown(draft: Draft, options: { readonly isAtOnce: boolean }): void {
@@ -84,8 +83,14 @@ function windDownHeld(
   const { held } = draft.inputs;
   if (record?.outcome) return takeLast(draft, owner, entry, record);
   if (entry.token === held?.token) {
-    const isOk = held.results.some((result) => result.node === entry.node && result.outcome.kind === "ok");
-    return isOk ? examineStep(draft, owner, entry) : dropActive(draft, entry);
+    const result = held.results.find((each) => each.node === entry.node);
+    if (result?.outcome.kind !== "ok") return dropActive(draft, entry);
+    if (stateOf(draft, entry.node) === "pending") return examineStep(draft, owner, entry);
+    // it lost to the first of its group while it ran: what it did is kept for whoever undoes it
+    const { startedAtMs, endedAtMs, outcome } = result;
+    if (owner.compensation !== undefined) keepOutput(draft, entry, { ...outcome.output, startedAtMs, endedAtMs });
+    dropActive(draft, entry);
+    return undoLoser(draft, owner);
   }
   if (entry.untilMs <= draft.nowMs)
     draft.endings.push({ kind: "inline-lost", node: entry.node, index: entry.index, attempt: entry.attempt });

@@ -21,8 +21,8 @@ export function tell(workflow: AnyWorkflow, options: Partial<WorldOptions> = {})
   };
   const world = createWorld({
     registry: createRegistry([workflow]),
-    functionMs: 120_000,
-    visibilityMs: 120_000,
+    functionMs: 900_000,
+    visibilityMs: 900_000,
     storeHooks: { before },
     ...options,
   });

@@ -6,7 +6,7 @@ import { attemptName } from "../keys.ts";
 import type { Limits } from "../limits.ts";
 import { isInline, type ProgramNode, stepBodyOf } from "../program.ts";
 import { retryDelayMs } from "../retry.ts";
-import type { Active } from "../run.ts";
+import type { Active, TinyOutput } from "../run.ts";
 import { iterationDone } from "./repeat.ts";
 import { keepFault, workDone, workFailed } from "./settle.ts";
 
@@ -148,9 +148,18 @@ function takeResult(draft: Draft, node: ProgramNode, entry: Active, result: Held
     keepFault(draft, node, cause, entry.attempt, startedAtMs);
     return takeOutcome(draft, node, entry, outcome);
   }
-  draft.tiny = [...draft.tiny, { node: entry.node, ...outcome.output, attempt: entry.attempt, startedAtMs, endedAtMs }];
+  keepOutput(draft, entry, { ...outcome.output, startedAtMs, endedAtMs });
   dropActive(draft, entry);
   workDone(draft, node, outcome.facts);
+}
+
+/** Puts an inline attempt's output on the row. */
+export function keepOutput(
+  draft: Draft,
+  { node, attempt }: Active,
+  output: Pick<TinyOutput, "kind" | "text" | "startedAtMs" | "endedAtMs">,
+): void {
+  draft.tiny = [...draft.tiny, { ...output, node, attempt }];
 }
 
 /** Takes an attempt's end in: the next attempt, the item's or the node's end. */
