@@ -10,9 +10,9 @@ const runs = Number(process.argv[2] ?? 1000);
 const number = v.object({ n: v.number() });
 
 for (const inline of [false, true]) {
-  const plus = step("plus", { input: number, output: number, ...(inline && { inline: true }) }, ({ n }) => ({
-    n: n + 1,
-  }));
+  const plus = inline
+    ? step("plus", { input: number, output: number, inline }, ({ n }) => ({ n: n + 1 }))
+    : step("plus", { input: number, output: number }, ({ n }) => ({ n: n + 1 }));
   const ten = workflow("ten", { input: number }, (flow, input) => {
     let last: Ref<{ n: number }> = input;
     for (let at = 1; at <= 10; at++) last = flow.run(plus, { n: last.n }, { name: `plus-${at}` });

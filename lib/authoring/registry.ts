@@ -53,6 +53,17 @@ export function createRegistry(
   };
 }
 
+/**
+ * The registry of a file that exports `workflows`, and, if it wants every process to start by the same graphs, `definitions`: what
+ * `definitions.json` holds.
+ */
+export function registryOf(app: {
+  readonly workflows: readonly AnyWorkflow[];
+  readonly definitions?: unknown;
+}): Registry {
+  return createRegistry(app.workflows, { definitions: app.definitions as Definitions | undefined });
+}
+
 /** The workflow as it was built, instead of as this process built it. */
 function pinned(workflow: RegisteredWorkflow, definitions: Definitions | undefined): RegisteredWorkflow {
   const wanted = definitions?.workflows[workflow.name];

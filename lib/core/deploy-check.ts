@@ -16,8 +16,14 @@ export interface BuildFacts {
 export interface Finding {
   readonly node: string;
   readonly position: number;
-  readonly kind: "handler-gone" | "input-changed" | "output-changed" | "schema-unknown" | "child-unchecked";
-  /** `name@version`, or the child workflow. */
+  readonly kind:
+    | "handler-gone"
+    | "input-changed"
+    | "output-changed"
+    | "schema-unknown"
+    | "child-unchecked"
+    | "signal-refused";
+  /** `name@version`, the child workflow, or the workflow that took the signal. */
   readonly subject: string;
   /** Runs only when something is undone. */
   readonly isUndo: boolean;
@@ -32,12 +38,13 @@ export interface Finding {
  * | `resumes` | it is parked, and what it waits for is there |
  * | `may-park` | an input schema changed: the node parks if its input no longer fits |
  * | `parks` | a handler that it still needs is gone, or an input is known not to fit: it parks there, and no try is burnt |
+ * | `waits-in-vain` | a signal that it needs would be refused, as its workflow is gone |
  * | `stays-parked` | it is parked, and what it waits for is still missing |
  */
-export type Verdict = "finishes" | "resumes" | "may-park" | "parks" | "stays-parked";
+export type Verdict = "finishes" | "resumes" | "may-park" | "parks" | "waits-in-vain" | "stays-parked";
 
 /** Verdicts that a deploy should not come to by accident. */
-export const bad: ReadonlySet<Verdict> = new Set<Verdict>(["may-park", "parks", "stays-parked"]);
+export const bad: ReadonlySet<Verdict> = new Set<Verdict>(["may-park", "parks", "waits-in-vain", "stays-parked"]);
 
 /** What is different for a definition: between what was recorded of its steps, and what a build has. */
 export function findingsOf(
@@ -54,6 +61,8 @@ export function findingsOf(
       subject,
       isUndo,
     });
+    if (def.kind === "signal" && !build.hasWorkflow(definition.workflow))
+      return [found("signal-refused", definition.workflow)];
     const child = childBodyOf(def);
     if (child && child.definition !== "self" && !build.hasDefinition(child.definition))
       return [found("child-unchecked", child.workflow)];
@@ -94,6 +103,7 @@ export function verdictOf(run: Run, findings: readonly Finding[], unfit: Readonl
   const isBlocked = (node: number) => gone.has(node) || unfit.has(node);
   if (parked.some(isBlocked)) return "stays-parked";
   if (gone.size > 0 || unfit.size > 0) return "parks";
+  if (findings.some(({ kind }) => kind === "signal-refused")) return "waits-in-vain";
   // the parked node's own input was looked at: only what comes later is in doubt
   if (findings.some(({ kind, position }) => kind === "input-changed" && !parked.includes(position))) return "may-park";
   return parked.length > 0 ? "resumes" : "finishes";
@@ -110,6 +120,8 @@ export function mendOf({ kind, subject }: Pick<Finding, "kind" | "subject">): st
       return `give the new step version: "${nextVersion(version)}", and keep the old one registered until these runs have ended`;
     case "schema-unknown":
       return "its library does not say what it takes: compare by hand, or raise its version";
+    case "signal-refused":
+      return `keep workflow "${name}" registered until these runs have ended`;
     case "child-unchecked":
       return `keep workflow "${name}" as it was registered, or its input is not checked; it runs on the stored definition`;
   }

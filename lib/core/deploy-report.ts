@@ -47,6 +47,9 @@ export function compareBuilds(last: Definitions, next: Definitions): DeployRepor
   return reportOf("build", definitions, false);
 }
 
+/** What a run of the last build may park for, or wait for in vain. */
+const stopping: ReadonlySet<Finding["kind"]> = new Set(["handler-gone", "input-changed", "signal-refused"]);
+
 /** A report, and whether it should stop a deploy. */
 export function reportOf(
   against: DeployReport["against"],
@@ -56,7 +59,7 @@ export function reportOf(
   const isBad = definitions.some(({ counts, findings }) =>
     against === "runs"
       ? [...bad].some((verdict) => (counts[verdict] ?? 0) > 0)
-      : findings.some(({ kind }) => kind === "handler-gone" || kind === "input-changed"),
+      : findings.some(({ kind }) => stopping.has(kind)),
   );
   return { against, definitions, isPartial, isBad };
 }

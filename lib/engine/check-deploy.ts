@@ -105,10 +105,15 @@ async function unfitOf(engine: Engine, run: Run, program: Program): Promise<Read
   for (const entry of run.active) {
     const node = nodeAt(program, entry.node);
     if (!stepBodyOf(node.def) || !["task", "held", "parked"].includes(entry.state) || unfit.has(entry.node)) continue;
-    const prepared = await attempt(engine, { run, program }, node, entry, new Map());
-    if (prepared.kind === "park") unfit.set(entry.node, `${node.def.name}: ${prepared.fault.message}`);
+    const prepared = await attempt(engine, { run, program }, node, entry, new Map()).catch(unlessFault);
+    if (prepared?.kind === "park") unfit.set(entry.node, `${node.def.name}: ${prepared.fault.message}`);
   }
   return unfit;
+}
+
+/** An input that cannot be read from here (its payload is in a bucket, say) is not known to be unfit. */
+function unlessFault(error: unknown): undefined {
+  if (!Fault.is(error)) throw error;
 }
 
 const pageMax = 100;

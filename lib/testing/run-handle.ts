@@ -1,5 +1,5 @@
 import type { Signal } from "../authoring/signal.ts";
-import { statusOf } from "../core/run.ts";
+import { type Run, statusOf } from "../core/run.ts";
 import { timelineText } from "../core/timeline-text.ts";
 import { cancel, pause, resume, signal as sendSignal, terminate } from "../engine/commands.ts";
 import { decide } from "../engine/decide.ts";
@@ -18,6 +18,8 @@ export interface Driver {
   /** Lets it go on to its end, or to where it waits for somebody. */
   toEnd(): Promise<void>;
   nowMs(): number;
+  /** Told how the row stood whenever it was read. */
+  saw?(run: Pick<Run, "recordVersion">): void;
   /** What completes an external, by its node's name or as it is. */
   tokenOf(nameOrToken: string): string;
 }
@@ -25,8 +27,10 @@ export interface Driver {
 /** What is done to a run from outside, and how it stands, whatever it runs on. */
 export async function createRunHandle<Out>(engine: Engine, ref: RunRef, driver: Driver): Promise<RunHandle<Out>> {
   let seen = await driver.during(readResult(engine, ref));
+  driver.saw?.(seen.run);
   const refresh = async () => {
     seen = await driver.during(readResult(engine, ref));
+    driver.saw?.(seen.run);
   };
   const act = async (call: Promise<unknown>) => {
     await driver.during(call);

@@ -39,6 +39,8 @@ export const rules: readonly Rule[] = [
   { room: "lib/aws/", never: ["lib/engine/", "lib/http/", "lib/local/", "lib/testing/", "lib/authoring/", ...outer] },
   { room: "lib/local/", never: ["lib/engine/", "lib/http/", "lib/testing/", "lib/authoring/", ...outer] },
   { room: "lib/testing/", never: [...sdk, ...outer, "lib/aws/", "lib/local/", "lib/http/", "node:"] },
+  // what people run on their own machines: joins the engine with the account's services, as functions do
+  { room: "lib/tools/", never: [...outer, "lib/http/", "lib/local/", "lib/cli/"] },
   { room: "lib/cli/", never: [...sdk, ...adapters, ...outer, "lib/engine/"] },
   { room: "lib/console/", never: [...sdk, ...adapters, ...outer, "lib/engine/"] },
   { room: "functions/", never: ["functions/", "lib/testing/", "cdk/", "test/"] },

@@ -150,6 +150,7 @@ describe("a deploy with runs in flight", () => {
   it("a removed workflow takes no signals any more, and says so", async () => {
     const waits = workflow("sale", { input: cents }, (flow) => void flow.signal(go));
     const world = await begun(build(waits));
+    expect(await verdict(world, build(unrelated))).toBe("waits-in-vain");
     deploy(world, build(unrelated));
     await expect(send(world.engine, ref, { signal: "go", payload: {} })).rejects.toThrow(
       'does not know workflow "sale"',

@@ -1,0 +1,35 @@
+import { parseArgs } from "node:util";
+import { workflows } from "#workflows";
+import { checkRuns, compareBuilds, definitionsOf, deployText, readDefinitions } from "../lib/tools/deploy.ts";
+
+const help = `npm run check-deploy -- --table NAME [--bucket NAME] [--endpoint URL] [--region NAME]
+npm run check-deploy -- --against definitions.json
+
+Says what deploying this build would do to runs in flight: to those of a table, or, without a stack, to any that the last build may
+have started. Ends with 1 if runs would be stopped, or might be.
+`;
+
+const { values } = parseArgs({
+  options: {
+    table: { type: "string" },
+    bucket: { type: "string" },
+    endpoint: { type: "string" },
+    region: { type: "string" },
+    against: { type: "string" },
+    help: { type: "boolean" },
+  },
+});
+
+async function report() {
+  const { table, bucket, endpoint, region, against } = values;
+  if (against !== undefined) return compareBuilds(await readDefinitions(against), definitionsOf(workflows));
+  if (table === undefined) return undefined;
+  return await checkRuns(
+    { tableName: table, ...(bucket && { bucket }), ...(endpoint && { endpoint }), ...(region && { region }) },
+    workflows,
+  );
+}
+
+const found = values.help ? undefined : await report();
+process.stdout.write(found ? `${deployText(found)}\n` : help);
+if (found?.isBad) process.exitCode = 1;

@@ -1,0 +1,79 @@
+import { type AnyWorkflow, createRegistry } from "../authoring/registry.ts";
+import { type ClientOptions, createDynamodbClient, createS3Client, createSqsClient } from "../aws/clients.ts";
+import { createDynamodbStore } from "../aws/dynamodb-store.ts";
+import { processClock, processRandom } from "../aws/process.ts";
+import { createNoPayloads, createS3Payloads } from "../aws/s3-payloads.ts";
+import { createSqsQueue } from "../aws/sqs-queue.ts";
+import { defaultLimits, fixed } from "../core/limits.ts";
+import { createEngine, type Engine } from "../engine/engine.ts";
+import type { Log } from "../ports.ts";
+
+/** Where an installation is: its outputs have the names; a developer's machine prints them when it starts. */
+export interface Installation {
+  readonly tableName: string;
+  /** The URL of its queues up to their own names. Without it nothing can be sent, so it can only be looked at. */
+  readonly queueBase?: string;
+  /** Of payloads that are too big for the table. */
+  readonly bucket?: string;
+  /** Of a stack on this machine: one for all, or one each. The account's own services unless given. */
+  readonly endpoint?: string | { readonly dynamodb: string; readonly sqs: string; readonly s3?: string };
+  readonly region?: string;
+  /** Those of the environment, unless given or an endpoint is. */
+  readonly credentials?: ClientOptions["credentials"];
+}
+
+/** An engine on somebody else's installation, with the workflows of this process. `close` ends its connections. */
+export function engineOn(
+  installation: Installation,
+  workflows: readonly AnyWorkflow[],
+): { readonly engine: Engine; close(): void } {
+  const { tableName, queueBase, bucket, endpoint } = installation;
+  const [clock, random] = [processClock, processRandom];
+  const at = (service: "dynamodb" | "sqs" | "s3"): ClientOptions => {
+    const url = typeof endpoint === "object" ? (endpoint[service] ?? endpoint.sqs) : endpoint;
+    const local = {
+      endpoint: url,
+      region: "us-east-1",
+      credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    };
+    return {
+      ...(url !== undefined && { ...local, endpoint: url }),
+      ...(installation.region !== undefined && { region: installation.region }),
+      ...(installation.credentials && { credentials: installation.credentials }),
+    };
+  };
+  const clients = [createDynamodbClient(at("dynamodb")), createSqsClient(at("sqs")), createS3Client(at("s3"))] as const;
+  const [dynamodb, sqs, s3] = clients;
+  const engine = createEngine({
+    store: createDynamodbStore({ client: dynamodb, tableName, clock, random }),
+    queue: queueBase === undefined ? noQueue : createSqsQueue({ client: sqs, queueBase, clock, random }),
+    payloads:
+      bucket === undefined
+        ? createNoPayloads(fixed.itemPayloadBytesMax)
+        : createS3Payloads({ client: s3, bucket, clock }),
+    clock,
+    random,
+    log: silent,
+    metrics: { count: () => undefined, flush: async () => undefined },
+    registry: createRegistry(workflows),
+    limits: defaultLimits,
+    build: "tools",
+  });
+  return {
+    engine,
+    close: () => {
+      for (const client of clients) client.destroy();
+    },
+  };
+}
+
+const silent: Log = { write: () => undefined };
+
+const noQueue: Engine["queue"] = {
+  send: async (messages) =>
+    messages.map(() => ({
+      kind: "failed",
+      fault: { code: "denied", message: "no queueBase was given: this installation can only be looked at" },
+    })),
+  isBehind: async () => false,
+};
