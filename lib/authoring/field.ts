@@ -46,3 +46,23 @@ function winnerOf(rivals: readonly Rival[]): Expr {
   const asked = rivals.map(([label, rival]): Expr => [label, { $: ["if", { $: ["ne", rival, nothing] }, true] }]);
   return { $: ["at", { $: ["first", ...asked] }, "winner"] };
 }
+
+/**
+ * Whether an expression's value exists, neither missing nor `null`. Pushed down as well, as a condition may ask whether a big output
+ * is there, but could not hold it.
+ */
+export function presenceOf(expr: Expr): Expr {
+  const hole = holeOf(expr);
+  if (!hole) return expr !== null;
+  const [first, second, ...others] = hole.operands as readonly [Expr, Expr, ...Expr[]];
+  if (hole.form === "if")
+    return { $: ["if", first, presenceOf(second), ...(others.length > 0 ? others : [nothing]).map(presenceOf)] };
+  if (hole.form === "case") {
+    const arms = (second as readonly (readonly [Expr, Expr])[]).map(
+      ([literal, then]): Expr => [literal, presenceOf(then)],
+    );
+    return { $: ["case", first, arms, ...others.map(presenceOf)] };
+  }
+  if (hole.form === "first") return { $: ["exists", winnerOf(hole.operands as unknown as readonly Rival[])] };
+  return { $: ["exists", expr] };
+}

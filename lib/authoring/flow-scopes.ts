@@ -2,7 +2,7 @@ import type { Expr } from "../core/definition.ts";
 import { holeOf } from "../core/expression.ts";
 import { isFunction, misfit, sync } from "./added.ts";
 import type { Build } from "./build.ts";
-import { fieldOf, nothing } from "./field.ts";
+import { fieldOf, nothing, presenceOf } from "./field.ts";
 import { lower } from "./lower.ts";
 import type { Ref } from "./ref.ts";
 import { type Reference, referenceOf } from "./reference.ts";
@@ -39,7 +39,7 @@ export function addGiven(build: Build, flow: unknown, value: unknown, body: unkn
   if (!reference || !isFunction(body))
     return misfit(build, "flow.given", "a reference and a function of its value: (value, flow) => ...");
   const label = `flow.given(${reference.label})`;
-  const condition: Expr = { $: ["exists", lower(value, `the value of ${label}`, build)] };
+  const condition = presenceOf(lower(value, `the value of ${label}`, build));
   const { expr, nodes } = partOf(build, label, condition, () => body(inner(build, reference, reference.expr), flow));
   return build.refer({ $: ["if", condition, expr] }, label, { isUsed: true, waits: nodes, mayReadRival: true });
 }

@@ -1,6 +1,7 @@
 import { Fault } from "../core/faults.ts";
 import type { Arg, Given, Resolved } from "./arg.ts";
 import { currentBuild } from "./build.ts";
+import { presenceOf } from "./field.ts";
 import type { Condition } from "./flow-options.ts";
 import { lower } from "./lower.ts";
 import type { Ref, RefTo } from "./ref.ts";
@@ -120,7 +121,7 @@ function operation<T>(name: string, ...operands: readonly unknown[]): Ref<T> {
   if (!build) throw new Fault("bad-definition", `${name} was called outside of a workflow function: call it inside`);
   const label = `${name}(${operands.map(labelOf).join(", ")})`;
   const lowered = operands.map((operand, at) => lower(operand, `operand ${at + 1} of ${label}`, build));
-  return build.refer({ $: [name, ...lowered] }, label);
+  return build.refer(name === "exists" ? presenceOf(lowered[0] ?? null) : { $: [name, ...lowered] }, label);
 }
 
 function labelOf(operand: unknown): string {
