@@ -6,6 +6,7 @@ import { createEngine, type Engine } from "../engine/engine.ts";
 import { queues } from "../engine/messages.ts";
 import { watch } from "../engine/watch.ts";
 import { work } from "../engine/work.ts";
+import { zipsUnderWay } from "../engine/zip.ts";
 import type { HandedBack, Remaining } from "../ports/received.ts";
 import type { PayloadStore, RunStore } from "../ports.ts";
 import type { Hooks } from "./fault-hooks.ts";
@@ -156,8 +157,17 @@ export function createWorld(options: WorldOptions): World {
         invoke(batch, consume);
       }
     }
-    await clock.settle();
+    await settle();
     return count;
+  }
+
+  /** Lets everything run that can without virtual time passing, also what takes real time. */
+  async function settle(): Promise<void> {
+    await clock.settle();
+    while (zipsUnderWay.size > 0) {
+      await Promise.allSettled(zipsUnderWay);
+      await clock.settle();
+    }
   }
 
   async function step(limitMs: number): Promise<void> {
@@ -169,7 +179,7 @@ export function createWorld(options: WorldOptions): World {
     nextWatchAtMs = clock.nowMs() + minuteMs;
     isNewBuild = false;
     watch(engine, () => minuteMs).catch((error: unknown) => void thrown.push(error));
-    await clock.settle();
+    await settle();
   }
 
   return {
