@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { call, eq, Fault, type Flow, step, text, workflow } from "../../lib/index.ts";
 
 const charge = step(
@@ -296,6 +296,13 @@ const refused: readonly [string, (flow: Flow, input: Loose) => unknown, RegExp][
   ],
   ["chance in the result", () => Math.random(), /the result differs/],
   [
+    "a field called then",
+    (flow, input) => use(flow, input.then),
+    /cannot be awaited.*a field "then" is at\(ref, "then"\)/,
+  ],
+  ["a field called toJSON", (flow, input) => use(flow, input.toJSON), /a field "toJSON" is at\(ref, "toJSON"\)/],
+  ["a variable that is never used", (flow, { a, b }) => use(flow, [a, void b]), /input\.b is read and ends up nowhere/],
+  [
     "an object with a key $ that holds a reference",
     (flow, input) => use(flow, { $: input.id }),
     /a constant: it cannot hold references/,
@@ -319,6 +326,15 @@ const silent: readonly [string, (flow: Flow, input: Loose) => unknown][] = [
       const paid = use(flow, input.id);
       if (paid as unknown) flow.run(charge, { id: paid }, { name: "b" });
     },
+  ],
+  [
+    "a flag of the environment makes another graph in another process: start by the definitions that were deployed",
+    (flow, input) => use(flow, process.env["TICKWRIGHT_NO_SUCH_FLAG"] ? input.a : input.b),
+  ],
+  ["fields too many, out of a wider reference, are sent as they are", (flow, input) => use(flow, input)],
+  [
+    "names that functions have are fields like others",
+    (flow, input) => use(flow, [input.name, input.length, input.map]),
   ],
   ["inherited names are paths that lead nowhere", (flow, input) => use(flow, [input.__proto__, input.hasOwnProperty])],
 ];
@@ -363,6 +379,30 @@ describe("misuse of references", () => {
         throw new RangeError("mine");
       }),
     ).toThrow(RangeError);
+  });
+
+  test("structuredClone does not get hold of a reference", () => {
+    expect(() => faultsOf((flow, input) => use(flow, structuredClone(input.id)))).toThrow(/could not be cloned/);
+  });
+
+  test("two copies of the package understand each other's steps, references and faults", async () => {
+    vi.resetModules();
+    const copy = await import("../../lib/index.ts");
+    expect(copy.step).not.toBe(step);
+    const theirs = copy.step(
+      "theirs",
+      { input: v.object({ id: v.unknown() }), output: v.object({ id: v.unknown() }) },
+      (it) => it,
+    );
+    const made = workflow("mixed", { input: v.object({ vip: v.boolean() }) }, (flow, input) => {
+      const done = flow.run(theirs as never, { id: input.vip } as never, {
+        when: copy.eq(input.vip as never, true as never) as never,
+      });
+      return { done, also: copy.exists(done as never) };
+    });
+    expect(made.definition.nodes.map(({ name }) => name)).toEqual(["theirs"]);
+    expect(copy.Fault.is(new Fault("bad-input", "x"), "bad-input")).toBe(true);
+    expect(copy.createRegistry([made as never]).handler("theirs@1")).toBeDefined();
   });
 
   test("operators belong into a workflow function", () => {
