@@ -27,10 +27,12 @@ export type Cases<T, K extends keyof T, R, F> = {
 /** What takes part in `flow.first`: nodes, by the names under which they win. */
 export type Rivals = { readonly [label: string]: RefTo<unknown> };
 
-/** Which of the rivals won, and its output. Nobody may, if all of them may be skipped. */
-export type Winner<R extends Rivals> =
-  | { [K in keyof R]: { readonly winner: K; readonly value: Won<R[K]> } }[keyof R]
-  | ([{ [K in keyof R]: undefined extends Yielded<R[K]> ? never : K }[keyof R]] extends [never] ? undefined : never);
+/** Which of the rivals won, and its output. Nobody may, if all of them may be skipped. (Spelled out for editors.) */
+export type Winner<R extends Rivals> = [
+  { [K in keyof R]: undefined extends Yielded<R[K]> ? never : K }[keyof R],
+] extends [never]
+  ? { [K in keyof R]: { readonly winner: K; readonly value: Won<R[K]> } }[keyof R] | undefined
+  : { [K in keyof R]: { readonly winner: K; readonly value: Won<R[K]> } }[keyof R];
 
 type Yielded<R> = R extends RefTo<infer T> ? T : never;
 type Won<R> = Exclude<Yielded<R>, undefined>;

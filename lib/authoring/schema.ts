@@ -17,6 +17,12 @@ export type MustBeJson<T, Path extends string> = [Complaint<T, Path>] extends [n
   ? unknown
   : { readonly "not JSON": Complaint<T, Path> };
 
+/** A `Blob`, also where neither Node's nor the browser's types are known: an unknown name would let nothing pass. */
+interface BlobLike {
+  readonly size: number;
+  readonly arrayBuffer: () => Promise<ArrayBuffer>;
+}
+
 /** Types nested deeper than this are taken on trust, so that recursive ones end; values are checked in the run. */
 type Deeper = [never, 0, 1, 2, 3, 4, 5, 6, 7];
 
@@ -36,7 +42,7 @@ type Complaint<T, Path extends string, Depth extends number = 7> = unknown exten
               ? `${Path} is a function or a symbol, which JSON lacks`
               : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
                 ? `${Path} is a Map or a Set, which JSON lacks: use an object or a list`
-                : T extends ArrayBuffer | ArrayBufferView | Blob
+                : T extends ArrayBuffer | ArrayBufferView | BlobLike
                   ? `${Path} is binary, which JSON lacks: store it and pass its address, or use base64`
                   : T extends PromiseLike<unknown>
                     ? `${Path} is a promise, which JSON lacks: await it`
