@@ -119,9 +119,10 @@ export function checkRepeat(node: Given, place: Place): void {
   if (Number(node["longestMs"]) < Number(node["everyMs"])) {
     place.at("longestMs").fault("is shorter than everyMs: raise it or lower the first");
   }
-  const { name } = node;
+  const { name, until } = node;
+  if (until === undefined) return;
   let isRead = false;
-  checkExpression(node["until"], place.at("until"), (source) => {
+  checkExpression(until, place.at("until"), (source) => {
     isRead ||= source === name;
     return source === name
       ? undefined

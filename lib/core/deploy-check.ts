@@ -8,6 +8,8 @@ export interface BuildFacts {
   hasWorkflow(name: string): boolean;
   /** Whether it has this definition; without it children run on the stored one, and their input is not checked. */
   hasDefinition(hash: string): boolean;
+  /** Whether some step of it runs in this worker group; a deployment may have others. */
+  hasGroup(group: string): boolean;
   /** Absent: there is no such handler. */
   contractOf(handler: string): Contract | undefined;
 }
@@ -22,8 +24,9 @@ export interface Finding {
     | "output-changed"
     | "schema-unknown"
     | "child-unchecked"
-    | "signal-refused";
-  /** `name@version`, the child workflow, or the workflow that took the signal. */
+    | "signal-refused"
+    | "group-gone";
+  /** `name@version`, the child workflow, the workflow that took the signal, or the worker group. */
   readonly subject: string;
   /** Runs only when something is undone. */
   readonly isUndo: boolean;
@@ -38,7 +41,7 @@ export interface Finding {
  * | `resumes` | it is parked, and what it waits for is there |
  * | `may-park` | an input schema changed: the node parks if its input no longer fits |
  * | `parks` | a handler that it still needs is gone, or an input is known not to fit: it parks there, and no try is burnt |
- * | `waits-in-vain` | a signal that it needs would be refused, as its workflow is gone |
+ * | `waits-in-vain` | a signal that it needs would be refused, as its workflow is gone; or no worker is left for its group |
  * | `stays-parked` | it is parked, and what it waits for is still missing |
  */
 export type Verdict = "finishes" | "resumes" | "may-park" | "parks" | "waits-in-vain" | "stays-parked";
@@ -66,15 +69,16 @@ export function findingsOf(
     const child = childBodyOf(def);
     if (child && child.definition !== "self" && !build.hasDefinition(child.definition))
       return [found("child-unchecked", child.workflow)];
-    const handler = stepBodyOf(def)?.handler;
-    if (handler === undefined) return [];
+    const body = stepBodyOf(def);
+    if (!body) return [];
+    const { handler, group } = body;
     const now = build.contractOf(handler);
     if (!now) return [found("handler-gone", handler)];
     const before = recorded?.[handler];
-    if (!before) return [found("schema-unknown", handler)];
-    const input = compareMarks(before.input, now.input);
-    const output = compareMarks(before.output, now.output);
+    const input = before ? compareMarks(before.input, now.input) : "unknown";
+    const output = before ? compareMarks(before.output, now.output) : "unknown";
     return [
+      ...(build.hasGroup(group) ? [] : [found("group-gone", group)]),
       ...(input === "changed" ? [found("input-changed", handler)] : []),
       ...(output === "changed" ? [found("output-changed", handler)] : []),
       ...(input === "unknown" ? [found("schema-unknown", handler)] : []),
@@ -103,7 +107,7 @@ export function verdictOf(run: Run, findings: readonly Finding[], unfit: Readonl
   const isBlocked = (node: number) => gone.has(node) || unfit.has(node);
   if (parked.some(isBlocked)) return "stays-parked";
   if (gone.size > 0 || unfit.size > 0) return "parks";
-  if (findings.some(({ kind }) => kind === "signal-refused")) return "waits-in-vain";
+  if (findings.some(({ kind }) => kind === "signal-refused" || kind === "group-gone")) return "waits-in-vain";
   // the parked node's own input was looked at: only what comes later is in doubt
   if (findings.some(({ kind, position }) => kind === "input-changed" && !parked.includes(position))) return "may-park";
   return parked.length > 0 ? "resumes" : "finishes";
@@ -122,6 +126,8 @@ export function mendOf({ kind, subject }: Pick<Finding, "kind" | "subject">): st
       return "its library does not say what it takes: compare by hand, or raise its version";
     case "signal-refused":
       return `keep workflow "${name}" registered until these runs have ended`;
+    case "group-gone":
+      return `keep worker group "${subject}" in the deployment until these runs have ended`;
     case "child-unchecked":
       return `keep workflow "${name}" as it was registered, or its input is not checked; it runs on the stored definition`;
   }
@@ -131,10 +137,13 @@ const nextVersion = (version = "1") => (/^\d+$/.test(version) ? String(Number(ve
 
 /** A build as its `definitions.json` has it. */
 export function factsOfDefinitions(definitions: Definitions): BuildFacts {
-  const hashes = new Set(Object.values(definitions.workflows).map(({ hash }) => hash));
+  const all = Object.values(definitions.workflows);
+  const hashes = new Set(all.map(({ hash }) => hash));
+  const groups = new Set(all.flatMap(({ definition }) => definition.nodes.map((def) => stepBodyOf(def)?.group)));
   return {
     hasWorkflow: (name) => Object.hasOwn(definitions.workflows, name),
     hasDefinition: (hash) => hashes.has(hash),
+    hasGroup: (group) => groups.has(group),
     contractOf: (handler) => (Object.hasOwn(definitions.steps, handler) ? definitions.steps[handler] : undefined),
   };
 }

@@ -48,7 +48,12 @@ export function compareBuilds(last: Definitions, next: Definitions): DeployRepor
 }
 
 /** What a run of the last build may park for, or wait for in vain. */
-const stopping: ReadonlySet<Finding["kind"]> = new Set(["handler-gone", "input-changed", "signal-refused"]);
+const stopping: ReadonlySet<Finding["kind"]> = new Set([
+  "handler-gone",
+  "input-changed",
+  "signal-refused",
+  "group-gone",
+]);
 
 /** A report, and whether it should stop a deploy. */
 export function reportOf(

@@ -51,6 +51,7 @@ function findingText({ node, kind, subject, isUndo }: Finding): string {
     "output-changed": `the output schema of ${subject} changed: what reads it may no longer fit`,
     "schema-unknown": `whether the schema of ${subject} changed is not known`,
     "signal-refused": `its signal would be refused: workflow "${subject}" is gone`,
+    "group-gone": `no step runs in worker group "${subject}" any more: its worker may be gone`,
     "child-unchecked": `child workflow "${subject}" has another graph now, or is gone`,
   };
   return `${node}: ${what[kind]}${isUndo ? " (it only undoes)" : ""}`;

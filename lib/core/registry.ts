@@ -55,4 +55,6 @@ export interface Registry {
   workflow(name: string): RegisteredWorkflow | undefined;
   byHash(hash: string): RegisteredWorkflow | undefined;
   handler(ref: string): Handler | undefined;
+  /** Worker groups that its steps name, for comparing builds. */
+  readonly groups?: ReadonlySet<string>;
 }
