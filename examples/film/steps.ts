@@ -64,13 +64,13 @@ export const render = external(
   },
 );
 
-export const remove = step("remove", { input: v.object({ url: id }), timeout: "5s" }, () => {});
+export const remove = step("remove-film", { input: v.object({ url: id }), timeout: "5s" }, () => {});
 
 /** The author changed their mind. */
 export const withdrawn = signal("withdrawn", v.object({ why: v.string() }));
 
 export const publish = step(
-  "publish",
+  "publish-film",
   { input: v.object({ filmId: id, url: id }), output: v.object({ at: id }), inline: true },
   ({ filmId }) => ({ at: `films/${filmId}` }),
 );
