@@ -50,6 +50,7 @@ export function createRegistry(
     workflow: (name) => names.get(name),
     byHash: (hash) => byHash.get(hash),
     handler: (ref) => handlers.get(ref),
+    groups: new Set([...steps.values()].map((step) => step[inside].body.group)),
   };
 }
 

@@ -75,6 +75,7 @@ async function familyOf(engine: Engine, hash: string): Promise<Family> {
 function factsOfEngine({ registry }: Engine): BuildFacts {
   return {
     hasWorkflow: (name) => registry.workflow(name) !== undefined,
+    hasGroup: (group) => registry.groups?.has(group) ?? true,
     hasDefinition: (hash) => registry.byHash(hash) !== undefined,
     contractOf: (ref) => {
       const handler = registry.handler(ref);

@@ -157,6 +157,15 @@ describe("a deploy with runs in flight", () => {
     );
   });
 
+  it("a worker group that nothing is left in is foreseen", async () => {
+    const far = step("charge", { input: cents, output: receipt, group: "far" }, ({ cents }) => ({
+      receiptId: `${cents}`,
+    }));
+    const world = await begun(build(sale(far)));
+    expect(await verdict(world, build(sale(far)))).toBe("finishes");
+    expect(await verdict(world, old)).toBe("waits-in-vain");
+  });
+
   it("a graph that this build does not have is said, not guessed", async () => {
     const world = await begun();
     deploy(world, build(unrelated));

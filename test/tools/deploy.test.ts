@@ -109,7 +109,7 @@ describe("two builds", () => {
         charge: step charge@1 is gone
             mend: keep step "charge" of version "1" registered until these runs have ended
 
-      This deploy would park runs of the last build, if there are any in flight."
+      This deploy would stop runs of the last build, if there are any in flight."
     `);
     const strict = step("charge", { input: v.object({ cents: v.number(), in: v.string() }), output: cents }, () => ({
       cents: 0,
@@ -122,14 +122,14 @@ describe("two builds", () => {
         charge: the input schema of charge@1 changed
             mend: give the new step version: "2", and keep the old one registered until these runs have ended
 
-      This deploy would park runs of the last build, if there are any in flight."
+      This deploy would stop runs of the last build, if there are any in flight."
     `);
     expect(
       deployText(compare([workflow("other", { input: cents }, (flow, input) => void flow.run(charge, input))])),
     ).toMatchInlineSnapshot(`
-      "sale (5baa4da9): the workflow is gone: runs in flight go on by their stored graph, and take no signals
+      "sale (5baa4da9): the workflow is gone: runs in flight go on by their stored graph
 
-      This deploy parks nothing."
+      This deploy stops nothing."
     `);
   });
 });
