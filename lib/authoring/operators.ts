@@ -1,6 +1,6 @@
 import { Fault } from "../core/faults.ts";
 import type { Arg, Given, Resolved } from "./arg.ts";
-import { currentBuild } from "./build.ts";
+import { currentBuild } from "./current-build.ts";
 import { presenceOf } from "./field.ts";
 import type { Condition } from "./flow-options.ts";
 import { lower } from "./lower.ts";

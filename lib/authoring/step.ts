@@ -64,6 +64,25 @@ export interface Step<in In, out Out> extends Callable<In, Out, "step"> {
   readonly [inside]: StepInside;
 }
 
+/** For the compiler alone: what the handler itself takes and gives. */
+export declare const handling: unique symbol;
+
+/** A step whose schemas change what goes through them: its handler takes and gives other types than the workflow sees. */
+export interface Handling<in Taken, out Given> {
+  readonly [handling]?: (taken: Taken) => Given;
+}
+
+/** Without transforms both sides are the same, and a step is nothing but a step. */
+type Made<I extends Schema, O extends Schema> = [Nothing] extends [O]
+  ? Same<Sent<I>, Kept<I>> extends true
+    ? Step<Sent<I>, Kept<O>>
+    : Step<Sent<I>, Kept<O>> & Handling<Kept<I>, void>
+  : Same<[Sent<I>, Kept<O>], [Kept<I>, Sent<O>]> extends true
+    ? Step<Sent<I>, Kept<O>>
+    : Step<Sent<I>, Kept<O>> & Handling<Kept<I>, Sent<O>>;
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
 /**
  * Defines a step. The handler may run more than once, as anything may that survives crashes: hand `context.idempotencyKey` to
  * services that deduplicate, or say `once`. Throws a `Fault` `bad-definition` that lists all that is wrong with the options.
@@ -72,7 +91,7 @@ export function step<I extends Schema, O extends Schema = Nothing>(
   name: string,
   config: StepConfig<I, O>,
   handler: StepHandler<I, O>,
-): Step<Sent<I>, Kept<O>> {
+): Made<I, O> {
   const { version = "1", group = "default", input, output } = config;
   const mends: string[] = [];
   if (typeof handler !== "function") mends.push("handler: pass a function as the third argument");
@@ -88,5 +107,9 @@ export function step<I extends Schema, O extends Schema = Nothing>(
     ...(config.repeatable && { isRepeatable: true }),
   };
   if (mends.length > 0) throw new Fault("bad-definition", `step "${name}": ${mends.join("; ")}`);
-  return { kind: "step", name, version, [inside]: { input, output, handler: handler as StepInside["handler"], body } };
+  const made: Step<never, unknown> = {
+    ...{ kind: "step", name, version },
+    [inside]: { input, output, handler: handler as StepInside["handler"], body },
+  };
+  return made as Made<I, O>;
 }
