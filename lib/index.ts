@@ -46,7 +46,7 @@ export { defaultRetry, defaultTimeoutMs, type Retry } from "./authoring/policy.t
 export type { Ref, RefTo } from "./authoring/ref.ts";
 export { type AnyWorkflow, createRegistry, registryOf } from "./authoring/registry.ts";
 export { type Signal, signal } from "./authoring/signal.ts";
-export { type Step, type StepConfig, step } from "./authoring/step.ts";
+export { type Handling, type Step, type StepConfig, step } from "./authoring/step.ts";
 export { type Workflow, workflow } from "./authoring/workflow.ts";
 export type { Contract, Contracts, Definitions, SchemaMark } from "./core/contract.ts";
 export type { Definition } from "./core/definition.ts";

@@ -1,5 +1,7 @@
 import type { Callable } from "../authoring/callable.ts";
 import { type Duration, durationMend, durationMs } from "../authoring/duration.ts";
+import type { External } from "../authoring/external.ts";
+import type { Handling, handling } from "../authoring/step.ts";
 import type { StepContext } from "../core/registry.ts";
 
 /** What a fake can do beside answering. */
@@ -72,7 +74,15 @@ export type FakesFor<Group> = {
 
 type Named = { readonly kind: "step" | "external" | "workflow"; readonly name: string; readonly version?: string };
 
-type FakeOf<Work> = Work extends Callable<infer In, infer Out> ? Fake<In, Out> : Fake<unknown, unknown>;
+type FakeOf<Work> = typeof handling extends keyof Work
+  ? Work extends Handling<infer Taken, infer Given>
+    ? Fake<Taken, Given>
+    : never
+  : Work extends Callable<infer In, infer Out>
+    ? Fake<In, null extends Out ? Out | undefined | Promise<void> : Out>
+    : Work extends External<infer In, unknown>
+      ? Fake<In>
+      : never;
 
 /**
  * Typed fakes for steps or child workflows that are imported: `fakes(steps, { charge: succeed({ receiptId: "r-1" }) })` with

@@ -3,7 +3,18 @@ import { describe, expect, it } from "vitest";
 import * as orderSteps from "../../examples/order/steps.ts";
 import { order } from "../../examples/order/workflow.ts";
 import { call, external, FatalError, signal, step, workflow } from "../../lib/index.ts";
-import { byAttempt, crash, fail, fakes, hang, late, once, succeed, testWorkflow } from "../../lib/testing/index.ts";
+import {
+  byAttempt,
+  crash,
+  fail,
+  fakes,
+  hang,
+  late,
+  once,
+  type Repeated,
+  succeed,
+  testWorkflow,
+} from "../../lib/testing/index.ts";
 
 const n = v.object({ n: v.number() });
 const plus = step("plus", { input: n, output: n }, ({ n }) => ({ n: n + 1 }));
@@ -195,6 +206,20 @@ describe("typed fakes", () => {
     });
     // @ts-expect-error: a receipt has cents
     fakes(orderSteps, { charge: succeed({ receiptId: "r" }) });
+    const at = step(
+      "at",
+      { input: v.object({ at: v.pipe(v.string(), v.toDate()) }), output: v.pipe(v.date(), v.transform(String)) },
+      ({ at }) => at,
+    );
+    const print = external("print", { input: n, output: n, completeWithin: "1d" }, () => {});
+    const quiet = step("quiet", { input: n }, () => {});
+    // the handler's sides: a date in, a date out
+    fakes({ at }, { at: ({ at }) => new Date(at.getTime() + 1) });
+    // @ts-expect-error: it gives a date, which its schema makes a text
+    fakes({ at }, { at: () => "a text" });
+    fakes({ print, quiet }, { print: ({ n }) => n.toFixed(), quiet: () => {} });
+    // @ts-expect-error: it takes a number
+    fakes({ print }, { print: ({ m }) => m });
     // @ts-expect-error: there is no such step
     expect(() => fakes(orderSteps, { chrage: hang })).toThrow('"chrage" to fake among price, reserve');
     const run = await testWorkflow(order, { input: basket, steps });
@@ -211,6 +236,7 @@ const basket = {
 };
 
 describe("an unruly world", () => {
+  const repeated: Repeated[] = [];
   it.each(Array.from({ length: 30 }, (_, seed) => seed))("comes to the same end, seed %i", async (seed) => {
     const run = await testWorkflow(order, {
       input: basket,
@@ -222,7 +248,13 @@ describe("an unruly world", () => {
     });
     expect([await run.end(), run.reason]).toEqual(["succeeded", undefined]);
     expect(run.output).toEqual({ receiptId: "receipt-o-1", trackingId: "parcel-o-1", isTold: true });
-    for (const each of run.repeated) expect(each.times).toBeGreaterThan(1);
+    repeated.push(...run.repeated);
+  });
+
+  it("says which effects may have happened twice, and under which key", () => {
+    expect(repeated.length).toBeGreaterThan(0);
+    for (const { times, idempotencyKey } of repeated)
+      expect([times > 1, idempotencyKey.length > 16]).toEqual([true, true]);
   });
 
   it("is the same for the same seed", async () => {

@@ -1,6 +1,7 @@
 import { type } from "arktype";
 import * as v from "valibot";
 import * as z from "zod";
+import type { Handling } from "../../../lib/authoring/step.ts";
 import { type Call, call, type Flow, type Input, type Ref, type Step, step } from "../../../lib/index.ts";
 import { same, some } from "./expect.ts";
 
@@ -24,7 +25,8 @@ const valibotStep = step(
 );
 same<
   typeof valibotStep,
-  Step<{ at: string; count?: number | undefined }, { id: string & v.Brand<"Id">; status: "done" | "open" }>
+  Step<{ at: string; count?: number | undefined }, { id: string & v.Brand<"Id">; status: "done" | "open" }> &
+    Handling<{ at: Date; count: number }, { id: string; status: "done" | "open" }>
 >();
 
 const zodStep = step(
@@ -47,7 +49,11 @@ const zodStep = step(
 );
 same<
   typeof zodStep,
-  Step<{ at: string; count?: number | undefined }, { id: string & z.$brand<"Id">; status: "done" | "open"; at: string }>
+  Step<
+    { at: string; count?: number | undefined },
+    { id: string & z.$brand<"Id">; status: "done" | "open"; at: string }
+  > &
+    Handling<{ at: Date; count: number }, { id: string; status: "done" | "open"; at: Date }>
 >();
 
 const arkStep = step(
@@ -58,7 +64,11 @@ const arkStep = step(
     return { status: "done" };
   },
 );
-same<typeof arkStep, Step<{ at: string; count?: number }, { status: "done" | "open" }>>();
+same<
+  typeof arkStep,
+  Step<{ at: string; count?: number }, { status: "done" | "open" }> &
+    Handling<{ at: Date; count: number }, { status: "done" | "open" }>
+>();
 
 // a step that returns nothing
 const silent = step("silent", { input: v.object({ id: v.string() }) }, async () => {});
