@@ -2,7 +2,7 @@ import { attemptAttributes } from "../core/attempt-format.ts";
 import { Fault, type FaultData } from "../core/faults.ts";
 import type { Outcome } from "../core/inputs.ts";
 import type { Json } from "../core/json.ts";
-import { leaseMs } from "../core/nodes/step.ts";
+import { leaseMs } from "../core/nodes/lease.ts";
 import { type ProgramNode, stepBodyOf } from "../core/program.ts";
 import type { StepContext } from "../core/registry.ts";
 import { decodeRun } from "../core/row-format.ts";

@@ -2,7 +2,7 @@ import { attemptAttributes, attemptFrom } from "../core/attempt-format.ts";
 import type { Envelope } from "../core/envelope.ts";
 import { Fault, type FaultData } from "../core/faults.ts";
 import { attemptName } from "../core/keys.ts";
-import { leaseMs } from "../core/nodes/step.ts";
+import { leaseMs } from "../core/nodes/lease.ts";
 import { isInline, nodeAt, type ProgramNode, stepBodyOf } from "../core/program.ts";
 import { type Active, isLive, type Run } from "../core/run.ts";
 import type { HandedBack, Received, Remaining } from "../ports/received.ts";

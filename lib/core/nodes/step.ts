@@ -3,27 +3,12 @@ import { addActive, change, type Draft, dropActive, reasonOf, replaceActive, tra
 import { type FaultCode, type FaultData, faults } from "../faults.ts";
 import type { Attempt, Facts, Held, HeldResult, Outcome } from "../inputs.ts";
 import { attemptName } from "../keys.ts";
-import type { Limits } from "../limits.ts";
 import { isInline, type ProgramNode, stepBodyOf } from "../program.ts";
 import { retryDelayMs } from "../retry.ts";
 import type { Active, TinyOutput } from "../run.ts";
+import { leaseMs, lookAgainMs } from "./lease.ts";
 import { iterationDone } from "./repeat.ts";
 import { keepFault, workDone, workFailed } from "./settle.ts";
-
-/** A worker's right to one attempt lasts this long: the step's own bound, and slack for two clocks that differ. */
-export function leaseMs(body: WorkBody, limits: Limits): number {
-  return (body.heartbeatMs ?? body.timeoutMs) + limits.clockSlackMs;
-}
-
-/**
- * When an unclaimed task is looked at again: by then a healthy worker would have taken it, and its lease would be over; or its
- * time to be claimed is.
- */
-function lookAgainMs(fromMs: number, entry: Active, sends: number, body: WorkBody, limits: Limits): number {
-  const grace = Math.min(limits.dispatchGraceMs * 2 ** (sends - 1), limits.dispatchGraceMsMax);
-  const untilMs = fromMs + grace + leaseMs(body, limits);
-  return body.startWithinMs === undefined ? untilMs : Math.min(untilMs, entry.sinceMs + body.startWithinMs);
-}
 
 /** Opens attempt 1 of a step or of a map's item: held by this process if it can, dispatched otherwise. */
 export function openStep(draft: Draft, node: ProgramNode, index: number): void {

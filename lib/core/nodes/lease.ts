@@ -1,0 +1,18 @@
+import type { WorkBody } from "../definition.ts";
+import type { Limits } from "../limits.ts";
+import type { Active } from "../run.ts";
+
+/** A worker's right to one attempt lasts this long: the step's own bound, and slack for two clocks that differ. */
+export function leaseMs(body: WorkBody, limits: Limits): number {
+  return (body.heartbeatMs ?? body.timeoutMs) + limits.clockSlackMs;
+}
+
+/**
+ * When an unclaimed task is looked at again: by then a healthy worker would have taken it, and its lease would be over; or its
+ * time to be claimed is.
+ */
+export function lookAgainMs(fromMs: number, entry: Active, sends: number, body: WorkBody, limits: Limits): number {
+  const grace = Math.min(limits.dispatchGraceMs * 2 ** (sends - 1), limits.dispatchGraceMsMax);
+  const untilMs = fromMs + grace + leaseMs(body, limits);
+  return body.startWithinMs === undefined ? untilMs : Math.min(untilMs, entry.sinceMs + body.startWithinMs);
+}
