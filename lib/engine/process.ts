@@ -61,7 +61,7 @@ export async function withStrikes(
   let counted: { readonly seen: Snapshot; readonly strikes: Strikes | undefined } | undefined;
   try {
     const seen = receiveCount > 1 ? await snapshot(engine, ref) : undefined;
-    if (seen?.owner.isLive) {
+    if (seen?.owner.isLive && isMeant(envelope, seen)) {
       const standing = standingOf(engine, seen);
       if (
         standing &&
@@ -84,6 +84,10 @@ export async function withStrikes(
       : await permanent(engine, ref, error);
   }
 }
+
+/** A message for a run that was replaced says nothing about its successor. */
+const isMeant = (envelope: Envelope, seen: Snapshot) =>
+  envelope.runUid === undefined || envelope.runUid === seen.owner.runUid;
 
 const why = (strikes: Strikes) => `${strikes.count} processings did not end; the last: ${strikes.message}`;
 

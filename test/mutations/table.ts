@@ -827,4 +827,12 @@ export const mutations: readonly Mutation[] = [
     replace: `  if (false) {`,
     test: { file: w08, title: "W8: the watchdog sends nothing" },
   },
+  {
+    id: "uid of a strike",
+    rule: "A message of another run is no evidence against this one.",
+    file: "lib/engine/process.ts",
+    find: `seen?.owner.isLive && isMeant(envelope, seen)`,
+    replace: `seen?.owner.isLive`,
+    test: { file: fences, title: "uid: messages of a purged run" },
+  },
 ];
