@@ -835,4 +835,12 @@ export const mutations: readonly Mutation[] = [
     replace: `seen?.owner.isLive`,
     test: { file: fences, title: "uid: messages of a purged run" },
   },
+  {
+    id: "W2 neighbours",
+    rule: "A message that is received again is processed with nobody beside it.",
+    file: "lib/engine/coordinate.ts",
+    find: `  return [...rounds, ...envelopes.filter(({ received }) => received.receiveCount > 1).map((again) => [[again]])];`,
+    replace: `  return [...rounds, envelopes.filter(({ received }) => received.receiveCount > 1).map((again) => [again])];`,
+    test: { file: w02, title: "W2: a run whose message stands" },
+  },
 ];
