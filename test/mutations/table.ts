@@ -843,4 +843,12 @@ export const mutations: readonly Mutation[] = [
     replace: `  return [...rounds, envelopes.filter(({ received }) => received.receiveCount > 1).map((again) => [again])];`,
     test: { file: w02, title: "W2: a run whose message stands" },
   },
+  {
+    id: "H3 rarer looks",
+    rule: "Looks at a task in a long queue grow rarer.",
+    file: "lib/core/nodes/step.ts",
+    find: `Math.min(Math.max(bySends, byAge), limits.dispatchGraceMsMax);`,
+    replace: `Math.min(bySends, limits.dispatchGraceMsMax);`,
+    test: { file: h03, title: "H3 (a): looks at a task in a long queue" },
+  },
 ];
