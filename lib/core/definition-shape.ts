@@ -17,7 +17,7 @@ import { isJsonObject } from "./json.ts";
 import { defaultLimits, fixed } from "./limits.ts";
 
 /** Names of workflows, nodes, groups and signals. They end up in record keys, metrics and addresses. */
-export const namePattern = /^[A-Za-z0-9._-]{1,64}$/;
+const namePattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** A name by the rule that holds everywhere. */
 export const checkName: Check = must(

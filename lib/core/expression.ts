@@ -112,7 +112,7 @@ export function partsOf(expr: Expr): readonly Expr[] {
 }
 
 /** The same expression with the expressions directly inside replaced. */
-export function mapParts(expr: Expr, replace: (part: Expr) => Expr): Expr {
+function mapParts(expr: Expr, replace: (part: Expr) => Expr): Expr {
   const hole = holeOf(expr);
   if (hole?.form === "ref" || hole?.form === "quote" || hole?.form === "fact") return expr;
   if (hole?.form === "case") {

@@ -51,12 +51,12 @@ export async function storeDefinitions(engine: Engine, workflow: RegisteredWorkf
   engine.stored.add(workflow.hash);
 }
 
-export async function gzip(text: string): Promise<Uint8Array> {
+async function gzip(text: string): Promise<Uint8Array> {
   return new Uint8Array(
     await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer(),
   );
 }
 
-export async function gunzip(bytes: Uint8Array): Promise<string> {
+async function gunzip(bytes: Uint8Array): Promise<string> {
   return await new Response(new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }

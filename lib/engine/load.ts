@@ -64,7 +64,7 @@ export async function snapshot(engine: Engine, ref: RunRef): Promise<Snapshot | 
 }
 
 /** TTL collects within days: code decides by the instant. */
-export function isExpired(row: Fields, nowMs: number): boolean {
+function isExpired(row: Fields, nowMs: number): boolean {
   const expires = row[rowAttributes.expiresAtS];
   return typeof expires === "number" && expires * 1000 <= nowMs;
 }
@@ -143,12 +143,6 @@ async function groupsBehind(engine: Engine, loaded: Loaded): Promise<ReadonlySet
   const behind = new Set<string>();
   for (const group of groups) if (await engine.queue.isBehind(`task:${group}`)) behind.add(group);
   return behind;
-}
-
-/** Hints that name attempts, as a worker or a person wrote them. */
-export function hintOf(text: string): string | undefined {
-  const name = attemptNameFrom(text);
-  return name && attemptName(name.node, name.index, name.attempt);
 }
 
 /** A run that is asked for by a person or a program: its row as it stands. Throws `run-not-found`. */

@@ -57,7 +57,7 @@ async function task(asked: Task): Promise<Advanced | undefined> {
   processing.hints.add(attemptName(id.node, id.index, id.attempt));
   const seen = await snapshot(engine, processing);
   const loaded =
-    seen && seen.owner.isLive && isSame(seen.owner.runUid, envelope)
+    seen?.owner.isLive && isSame(seen.owner.runUid, envelope)
       ? await load(engine, seen, { hints: new Set(), isAll: false })
       : undefined;
   const entry = loaded?.run.active.find(

@@ -156,7 +156,7 @@ function takeResult(draft: Draft, node: ProgramNode, entry: Active, result: Held
 }
 
 /** Takes an attempt's end in: the next attempt, the item's or the node's end. */
-export function takeOutcome(draft: Draft, node: ProgramNode, entry: Active, outcome: Outcome): void {
+function takeOutcome(draft: Draft, node: ProgramNode, entry: Active, outcome: Outcome): void {
   switch (outcome.kind) {
     case "ok":
       dropActive(draft, entry);
