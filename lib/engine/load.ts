@@ -1,4 +1,4 @@
-import { attemptAttributes, attemptFrom, attemptNameFrom } from "../core/attempt-format.ts";
+import { attemptAttributes, attemptFrom } from "../core/attempt-format.ts";
 import { Fault } from "../core/faults.ts";
 import type { Attempt, Inputs } from "../core/inputs.ts";
 import { attemptName, partitionOf, sk, statePrefix } from "../core/keys.ts";
