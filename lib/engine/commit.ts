@@ -1,7 +1,9 @@
 import { bytesToHex } from "../core/bytes.ts";
+import { nextToUndo } from "../core/ending.ts";
 import { Fault } from "../core/faults.ts";
 import { sk } from "../core/keys.ts";
 import { fixed } from "../core/limits.ts";
+import type { Program } from "../core/program.ts";
 import { rowAttributes } from "../core/row-format.ts";
 import { readTiny, writeTiny } from "../core/row-tiny.ts";
 import { isLive, type Run } from "../core/run.ts";
@@ -89,15 +91,25 @@ function fittingRow(engine: Engine, run: Run): Run {
   const bytes = itemBytes(storedState(run, engine.limits.retentionMs));
   if (bytes <= fixed.rowBytesRefused) return run;
   engine.log.write("error", "row.too-big", { runId: run.runId, bytes, limit: fixed.rowBytesRefused });
-  return endedMinimally(
-    run,
-    { code: "row-too-big", message: `the row would take ${bytes} bytes of ${fixed.rowBytesRefused}` },
-    engine.clock.nowMs(),
-  );
+  const reason = {
+    code: "row-too-big",
+    message: `the row would take ${bytes} bytes of ${fixed.rowBytesRefused}`,
+  } as const;
+  const ended = endedMinimally(run, engine.programs.get(run.definitionHash), reason, engine.clock.nowMs());
+  if (ended.isUncompensated && !run.isUncompensated) engine.metrics.count("uncompensated");
+  return ended;
 }
 
-/** The smallest row a run can end with: children to cancel and a parent to tell, nothing else. */
-export function endedMinimally(run: Run, reason: NonNullable<Run["reason"]>, nowMs: number): Run {
+/**
+ * The smallest row a run can end with: children to cancel and a parent to tell, nothing else. What was done and could be undone
+ * is not: the row says so, and says it of a run whose program nobody has, too.
+ */
+export function endedMinimally(
+  run: Run,
+  program: Program | undefined,
+  reason: NonNullable<Run["reason"]>,
+  nowMs: number,
+): Run {
   const active = run.active
     .filter((entry) => entry.state === "child" || entry.state === "unwanted")
     .map((entry) => ({ ...entry, state: "unwanted" as const }));
@@ -107,6 +119,7 @@ export function endedMinimally(run: Run, reason: NonNullable<Run["reason"]>, now
     ending: undefined,
     isPaused: false,
     isParked: false,
+    isUncompensated: run.isUncompensated || !program || nextToUndo({ nodes: run.nodes, program }) !== undefined,
     reason,
     active,
     maps: [],

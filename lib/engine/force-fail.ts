@@ -3,6 +3,7 @@ import { reasonOf } from "../core/draft.ts";
 import type { FaultCode } from "../core/faults.ts";
 import { duePartition, partitionOf, sk } from "../core/keys.ts";
 import { owed } from "../core/owed.ts";
+import type { Program } from "../core/program.ts";
 import { writeBody } from "../core/row-body.ts";
 import { rowAttributes as a, checksumOf, decodeRun, dueFields } from "../core/row-format.ts";
 import type { Run } from "../core/run.ts";
@@ -39,9 +40,11 @@ export async function forceFail(
   const nowMs = engine.clock.nowMs();
   const reason = reasonOf({ code, message: run ? `${why}; ${waitingFor(run)}` : why });
   const commitId = engine.random.token();
-  const write = run
-    ? endDecoded(engine, run, reason, commitId, nowMs)
-    : endUndecoded(engine, seen, `${reason.code} ${reason.message}`, commitId, nowMs);
+  const ended = run && endedMinimally(run, await knownProgram(engine, run), reason, nowMs);
+  const write =
+    run && ended
+      ? endDecoded(engine, run, ended, commitId)
+      : endUndecoded(engine, seen, `${reason.code} ${reason.message}`, commitId, nowMs);
   const written = await engine.store.write(write, { returns: "nothing" });
   const isMine = written.kind === "refused" && storedCommitIds(written.now).includes(commitId);
   if (written.kind !== "applied" && !isMine) return "moved";
@@ -53,7 +56,8 @@ export async function forceFail(
     reason: reason.message,
     code,
   });
-  if (run) await afterwards(engine, { ...endedMinimally(run, reason, nowMs), recordVersion: run.recordVersion + 1 });
+  if (!ended || (ended.isUncompensated && !run?.isUncompensated)) engine.metrics.count("uncompensated");
+  if (run && ended) await afterwards(engine, { ...ended, recordVersion: run.recordVersion + 1 });
   return "ended";
 }
 
@@ -78,15 +82,17 @@ function waitingFor(run: Run): string {
     : "it waited for nothing";
 }
 
-function endDecoded(
-  engine: Engine,
-  run: Run,
-  reason: NonNullable<Run["reason"]>,
-  commitId: string,
-  nowMs: number,
-): Write {
-  const ended = { ...endedMinimally(run, reason, nowMs), commitIds: withToken(commitId, run.commitIds) };
-  return commitState(run, ended, engine.limits.retentionMs);
+function endDecoded(engine: Engine, run: Run, ended: Run, commitId: string): Write {
+  return commitState(run, { ...ended, commitIds: withToken(commitId, run.commitIds) }, engine.limits.retentionMs);
+}
+
+/** The run's program if it can be had: what cannot be read now may be the very reason. */
+async function knownProgram(engine: Engine, run: Run): Promise<Program | undefined> {
+  try {
+    return await programFor(engine, run.definitionHash);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Ends a row that nobody can read: an empty body, so that from now on everybody can. */
