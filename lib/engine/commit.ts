@@ -3,7 +3,6 @@ import { nextToUndo } from "../core/ending.ts";
 import { Fault } from "../core/faults.ts";
 import { sk } from "../core/keys.ts";
 import { fixed } from "../core/limits.ts";
-import type { Program } from "../core/program.ts";
 import { rowAttributes } from "../core/row-format.ts";
 import { readTiny, writeTiny } from "../core/row-tiny.ts";
 import { isLive, type Run } from "../core/run.ts";
@@ -95,20 +94,22 @@ function fittingRow(engine: Engine, run: Run): Run {
     code: "row-too-big",
     message: `the row would take ${bytes} bytes of ${fixed.rowBytesRefused}`,
   } as const;
-  const ended = endedMinimally(run, engine.programs.get(run.definitionHash), reason, engine.clock.nowMs());
+  const program = engine.programs.get(run.definitionHash);
+  const isUndone = program !== undefined && nextToUndo({ nodes: run.nodes, program }) === undefined;
+  const ended = endedMinimally(run, reason, engine.clock.nowMs(), { isUncompensated: !isUndone });
   if (ended.isUncompensated && !run.isUncompensated) engine.metrics.count("uncompensated");
   return ended;
 }
 
 /**
- * The smallest row a run can end with: children to cancel and a parent to tell, nothing else. What was done and could be undone
- * is not: the row says so, and says it of a run whose program nobody has, too.
+ * The smallest row a run can end with: children to cancel and a parent to tell, nothing else. `isUncompensated`: what was done and
+ * could be undone is not.
  */
 export function endedMinimally(
   run: Run,
-  program: Program | undefined,
   reason: NonNullable<Run["reason"]>,
   nowMs: number,
+  { isUncompensated }: { readonly isUncompensated: boolean },
 ): Run {
   const active = run.active
     .filter((entry) => entry.state === "child" || entry.state === "unwanted")
@@ -119,7 +120,7 @@ export function endedMinimally(
     ending: undefined,
     isPaused: false,
     isParked: false,
-    isUncompensated: run.isUncompensated || !program || nextToUndo({ nodes: run.nodes, program }) !== undefined,
+    isUncompensated: run.isUncompensated || isUncompensated,
     reason,
     active,
     maps: [],

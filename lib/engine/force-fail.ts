@@ -1,9 +1,9 @@
 import { ByteWriter, hexToBytes } from "../core/bytes.ts";
 import { reasonOf } from "../core/draft.ts";
+import { nextToUndo } from "../core/ending.ts";
 import type { FaultCode } from "../core/faults.ts";
 import { duePartition, partitionOf, sk } from "../core/keys.ts";
 import { owed } from "../core/owed.ts";
-import type { Program } from "../core/program.ts";
 import { writeBody } from "../core/row-body.ts";
 import { rowAttributes as a, checksumOf, decodeRun, dueFields } from "../core/row-format.ts";
 import type { Run } from "../core/run.ts";
@@ -40,7 +40,7 @@ export async function forceFail(
   const nowMs = engine.clock.nowMs();
   const reason = reasonOf({ code, message: run ? `${why}; ${waitingFor(run)}` : why });
   const commitId = engine.random.token();
-  const ended = run && endedMinimally(run, await knownProgram(engine, run), reason, nowMs);
+  const ended = run && endedMinimally(run, reason, nowMs, { isUncompensated: await leavesUndone(engine, run) });
   const write =
     run && ended
       ? endDecoded(engine, run, ended, commitId)
@@ -86,12 +86,13 @@ function endDecoded(engine: Engine, run: Run, ended: Run, commitId: string): Wri
   return commitState(run, { ...ended, commitIds: withToken(commitId, run.commitIds) }, engine.limits.retentionMs);
 }
 
-/** The run's program if it can be had: what cannot be read now may be the very reason. */
-async function knownProgram(engine: Engine, run: Run): Promise<Program | undefined> {
+/** Whether something is left to undo; said also where nobody can tell, as what cannot be read may be the very reason. */
+async function leavesUndone(engine: Engine, run: Run): Promise<boolean> {
   try {
-    return await programFor(engine, run.definitionHash);
+    const program = await programFor(engine, run.definitionHash);
+    return nextToUndo({ nodes: run.nodes, program }) !== undefined;
   } catch {
-    return undefined;
+    return true;
   }
 }
 
