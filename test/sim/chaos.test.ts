@@ -115,6 +115,10 @@ async function play(flow: Flow, weather: Weather, seed: number) {
   const { run, output } = await readResult(world.engine, refOf("r"));
   await world.advance(3_600_000);
   const after = (await findRun(world.engine, refOf("r")))!;
+  // nothing of it is due any more, and nothing is on its way
+  for (const each of world.store.snapshot())
+    if (String(each["q"]).startsWith("D")) violations.push(`${each.pk} ${each.sk} is still due`);
+  for (const each of world.queue.messages()) violations.push(`${each.queue} still has ${each.body}`);
   if (!isSettled(after) || statusOf(after) !== statusOf(run)) violations.push("it did not stay as it was");
   return { world, run, violations, registry, output: output?.ok ? output.value : undefined };
 }
