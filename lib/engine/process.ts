@@ -101,10 +101,13 @@ async function transient(
   const fault = error as Fault;
   engine.metrics.count("messages-handed-back");
   engine.log.write("warn", "processing.transient", { runId: envelope.runId, code: fault.code, reason: fault.message });
-  if (!counted?.strikes || (await removeStrikes(engine, counted.seen, counted.strikes))) return "back";
-  // the table takes not even that: a new message is nobody's redelivery
+  const isClear = !counted?.strikes || (await removeStrikes(engine, counted.seen, counted.strikes));
+  const isNewer = fault.code === "newer-format";
+  if (isClear && !isNewer) return "back";
+  // the table takes not even that: a new message is nobody's redelivery; and what a newer build wrote waits for the deploy
+  const delayMs = isNewer ? newerFormatDelayS * 1000 : 5_000;
   const [sent] = await engine.queue.send([
-    message(queue, { ...envelope, isAll: true }, `${envelope.runId}:after-fault`, 5_000),
+    message(queue, { ...envelope, isAll: true }, `${envelope.runId}:after-fault`, delayMs),
   ]);
   return sent?.kind === "sent" ? "done" : "back";
 }
