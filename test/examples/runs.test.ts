@@ -75,10 +75,10 @@ describe("a golden timeline", () => {
   test("of a document with torn pages", async () => {
     expect(await drawn("documents", "will-of-h-marsh")).toMatchInlineSnapshot(`
       "
-      document will-of-h-marsh  succeeded in 3 ms  since 2027-01-15 08:00:00 UTC
+      document will-of-h-marsh  succeeded in 1 ms  since 2027-01-15 08:00:00 UTC
 
-                      0                          1 ms                       2 ms                     3 ms
-                      ├──────────────────────────┼──────────────────────────┼───────────────────────────┼
+                      0                                                                              1 ms
+                      ├─────────────────────────────────────────────────────────────────────────────────┼
       split     step ✔ 0 ms
       recognize map  ✔ 28 of 30 items, 2 failed
       └ item 7       ✘ scans/will-of-h-marsh/7.png is torn: nothing to read

@@ -424,8 +424,9 @@ export const mutations: readonly Mutation[] = [
     id: "H14",
     rule: "A force-fail holds for the version that was seen.",
     file: "lib/engine/force-fail.ts",
-    find: `  return commitState(run, ended, engine.limits.retentionMs);`,
-    replace: `  const write = commitState(run, ended, engine.limits.retentionMs);
+    find: `  return commitState(run, { ...ended, commitIds: withToken(commitId, run.commitIds) }, engine.limits.retentionMs);`,
+    replace: `  const tokens = withToken(commitId, run.commitIds);
+  const write = commitState(run, { ...ended, commitIds: tokens }, engine.limits.retentionMs);
   const sameSeq = { kind: "equals", path: [a.transitionSeq], value: run.transitionSeq };
   return { ...write, when: write.when.map((check) => (check.path[0] === a.recordVersion ? sameSeq : check)) };`,
     test: { file: h14, title: "H14: a run that somebody processed normally" },
