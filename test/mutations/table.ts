@@ -443,17 +443,16 @@ export const mutations: readonly Mutation[] = [
     id: "W1",
     rule: "A processing that a fault of the platform ends removes its strikes before it hands the message back.",
     file: "lib/engine/process.ts",
-    find: `  if (!counted?.strikes || (await removeStrikes(engine, counted.seen, counted.strikes))) return "back";`,
-    replace: `  return "back";`,
+    find: `  const isClear = !counted?.strikes || (await removeStrikes(engine, counted.seen, counted.strikes));`,
+    replace: `  const isClear = true;`,
     test: { file: w01, title: "W1: sends that fail for long" },
   },
   {
     id: "W1 refused",
     rule: "If the strikes cannot be removed the message goes on as a new one.",
     file: "lib/engine/process.ts",
-    find: `  if (!counted?.strikes || (await removeStrikes(engine, counted.seen, counted.strikes))) return "back";`,
-    replace: `  if (counted?.strikes) await removeStrikes(engine, counted.seen, counted.strikes);
-  return "back";`,
+    find: `  if (isClear && !isNewer) return "back";`,
+    replace: `  if (!isNewer) return "back";`,
     test: { file: w01, title: "W1: if the table refuses even that" },
   },
   {
