@@ -8,6 +8,8 @@ const common = { testTimeout: 60_000, pool: "threads" as const };
  */
 export default defineConfig({
   test: {
+    // vitest leaves a core unused unless told; most of the time is spent waiting
+    maxWorkers: 2,
     projects: [
       {
         test: {

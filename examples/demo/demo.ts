@@ -30,7 +30,7 @@ and checks how it ends. Exits with 1 if a run ended otherwise than its file says
 `;
 
 /** Real time that the demo may take before it gives up. */
-const limitMs = 50_000;
+const limitMs = 90_000;
 const terminal = terminalOf(process.stdout, process.env);
 const print = (...lines: readonly string[]) => void process.stdout.write(`${lines.join("\n")}\n`);
 

@@ -5,14 +5,14 @@ import { orderWorkflow } from "../order/workflow.ts";
 
 /** The workflows of the examples with seconds instead of days: the same graphs, made by the same functions. */
 export const hurried: readonly AnyWorkflow[] = [
-  orderWorkflow({ approval: "4s" }),
+  orderWorkflow({ approval: "6s" }),
   documents,
   document,
   onboardingWorkflow({
-    verification: "3s",
-    lateVerification: "4s",
-    review: "3s",
-    escalation: "3s",
+    verification: "4s",
+    lateVerification: "5s",
+    review: "4s",
+    escalation: "4s",
     settlingIn: "2s",
     trial: "5s",
   }),

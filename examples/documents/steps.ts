@@ -74,7 +74,7 @@ export const recognize = step(
       words,
       confidence: page.print === "faint" ? 0.6 : 0.97,
       ...(isIndexed && {
-        text: `Whereas the parties of page ${page.number} agree: ${"lorem ipsum ".repeat(words / 2)}`,
+        text: `Whereas the parties of page ${page.number} agree: ${"contract clause ".repeat(words / 2)}`,
       }),
     };
   },

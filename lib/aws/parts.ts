@@ -58,7 +58,7 @@ function payloadsFrom(env: Environment, options: ClientOptions): PayloadStore {
 }
 
 /** The limits that the installation sets otherwise, over those of the engine. */
-export function limitsFrom(env: Environment): Limits {
+function limitsFrom(env: Environment): Limits {
   const text = env[envNames.limits];
   return { ...defaultLimits, ...(text === undefined ? {} : (JSON.parse(text) as Partial<Limits>)) };
 }

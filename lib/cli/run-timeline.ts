@@ -66,12 +66,13 @@ function barOf(attempt: AttemptTimeline, row: Pick<NodeTimeline, "kind" | "attem
   };
 }
 
-function labelOf({ state, fault, decision }: AttemptTimeline): string | undefined {
+function labelOf({ state, fault, decision, childRunId }: AttemptTimeline): string | undefined {
   if (decision?.timedOut) return "nobody decided in time";
   if (decision) return [decision.by && `by ${decision.by}`, decision.comment].filter(Boolean).join(": ");
   if (state === "parked") return "parked: waits for a deploy";
   if (state === "left") return "not awaited";
-  return fault?.message;
+  // which run it was stands in its fault; here the row says it
+  return fault?.message.replace(`child run ${childRunId} `, "");
 }
 
 function markOf({ state, decision }: AttemptTimeline, kind: NodeTimeline["kind"]): Mark {

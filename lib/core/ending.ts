@@ -14,13 +14,13 @@ import type { Attempt } from "./inputs.ts";
 import { attemptName } from "./keys.ts";
 import { workDone, workFailed } from "./nodes/settle.ts";
 import { examineStep, keepOutput, openStep } from "./nodes/step.ts";
-import type { ProgramNode } from "./program.ts";
-import { type Active, setNodeState } from "./run.ts";
+import { nodeAt, type Program, type ProgramNode } from "./program.ts";
+import { type Active, nodeState, type Run, setNodeState } from "./run.ts";
 
 /**
- * Takes out of flight what nobody wants any more: everything once the run is ending, the rest of a map that failed,
- * what lost to the first of its group. What was not claimed is closed, write-once, so that it cannot begin; what runs and has a compensation is awaited, as its effect must be
- * undone; what runs and has none is left alone and comes late.
+ * Takes out of flight what nobody wants any more: everything once the run is ending, the rest of a map that failed, what lost to
+ * the first of its group. What was not claimed is closed, write-once, so that it cannot begin; what runs and has a compensation is
+ * awaited, as its effect must be undone; what runs and has none is left alone and comes late.
  */
 export function windDown(draft: Draft, options: { readonly isAtOnce: boolean }): void {
   for (const entry of [...draft.active]) {
@@ -163,12 +163,15 @@ export function compensate(draft: Draft): void {
 }
 
 /** The hidden node of the newest completed node that was not undone yet. */
-export function nextToUndo(draft: Draft): ProgramNode | undefined {
-  for (let position = draft.program.visibleCount - 1; position >= 0; position--) {
-    const { compensation, def } = node(draft, position);
-    if (compensation === undefined || stateOf(draft, compensation) !== "pending") continue;
-    const state = stateOf(draft, position);
-    if (state === "done" || (state === "failed" && def.kind === "map")) return node(draft, compensation);
+export function nextToUndo({
+  nodes,
+  program,
+}: Pick<Run, "nodes"> & { readonly program: Program }): ProgramNode | undefined {
+  for (let position = program.visibleCount - 1; position >= 0; position--) {
+    const { compensation, def } = nodeAt(program, position);
+    if (compensation === undefined || nodeState(nodes, compensation) !== "pending") continue;
+    const state = nodeState(nodes, position);
+    if (state === "done" || (state === "failed" && def.kind === "map")) return nodeAt(program, compensation);
   }
   return undefined;
 }

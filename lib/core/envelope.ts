@@ -3,7 +3,7 @@ import { Fault } from "./faults.ts";
 import { isJsonObject } from "./json.ts";
 import { attemptName, idRule, isId } from "./keys.ts";
 
-export const envelopeFormat = 1;
+const envelopeFormat = 1;
 
 /**
  * What a message says, version 1. Wake-ups are written by hand too: `{"runId":"x"}` is one, and means "look at everything".

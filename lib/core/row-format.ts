@@ -44,7 +44,7 @@ export const rowAttributes = {
   expiresAtS: "x",
 } as const;
 
-export const rowFormat = 1;
+const rowFormat = 1;
 
 /** A stored row: flat, numbers, texts and bytes only. */
 export type Row = { readonly [name: string]: string | number | Uint8Array };

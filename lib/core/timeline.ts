@@ -6,7 +6,7 @@ import { nodeState, type Reason, type Run, type RunStatus, statusOf, type TinyOu
 import { type AttemptRecord, attemptsOf, hasStory, itemsOf, type NodeSources, untraced } from "./timeline-attempts.ts";
 
 /** How an attempt ended, or what it is: in flight, or left behind by a run that ended without awaiting it. */
-export type AttemptState =
+type AttemptState =
   | "queued"
   | "running"
   | "waiting"

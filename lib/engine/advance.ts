@@ -72,6 +72,8 @@ export async function advance(
       if (!(await hasNews(engine, loaded.run, committed.run))) return { kind: "done", loaded: next, hasCommitted };
     } else {
       if (committed.kind !== "ended") conflicts += 1;
+      // where many results come at once, the loser takes all that are there: the next ones find theirs taken
+      if (loaded.run.active.length > engine.limits.tickInPlaceMax) processing.isLoadAll = true;
       if (committed.kind === "unclear" || (committed.kind === "conflict" && !committed.isClear)) {
         processing.isPerformAll = true;
         hasDoubt = true;

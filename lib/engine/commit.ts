@@ -1,4 +1,5 @@
 import { bytesToHex } from "../core/bytes.ts";
+import { nextToUndo } from "../core/ending.ts";
 import { Fault } from "../core/faults.ts";
 import { sk } from "../core/keys.ts";
 import { fixed } from "../core/limits.ts";
@@ -89,15 +90,27 @@ function fittingRow(engine: Engine, run: Run): Run {
   const bytes = itemBytes(storedState(run, engine.limits.retentionMs));
   if (bytes <= fixed.rowBytesRefused) return run;
   engine.log.write("error", "row.too-big", { runId: run.runId, bytes, limit: fixed.rowBytesRefused });
-  return endedMinimally(
-    run,
-    { code: "row-too-big", message: `the row would take ${bytes} bytes of ${fixed.rowBytesRefused}` },
-    engine.clock.nowMs(),
-  );
+  const reason = {
+    code: "row-too-big",
+    message: `the row would take ${bytes} bytes of ${fixed.rowBytesRefused}`,
+  } as const;
+  const program = engine.programs.get(run.definitionHash);
+  const isUndone = program !== undefined && nextToUndo({ nodes: run.nodes, program }) === undefined;
+  const ended = endedMinimally(run, reason, engine.clock.nowMs(), { isUncompensated: !isUndone });
+  if (ended.isUncompensated && !run.isUncompensated) engine.metrics.count("uncompensated");
+  return ended;
 }
 
-/** The smallest row a run can end with: children to cancel and a parent to tell, nothing else. */
-export function endedMinimally(run: Run, reason: NonNullable<Run["reason"]>, nowMs: number): Run {
+/**
+ * The smallest row a run can end with: children to cancel and a parent to tell, nothing else. `isUncompensated`: what was done and
+ * could be undone is not.
+ */
+export function endedMinimally(
+  run: Run,
+  reason: NonNullable<Run["reason"]>,
+  nowMs: number,
+  { isUncompensated }: { readonly isUncompensated: boolean },
+): Run {
   const active = run.active
     .filter((entry) => entry.state === "child" || entry.state === "unwanted")
     .map((entry) => ({ ...entry, state: "unwanted" as const }));
@@ -107,6 +120,7 @@ export function endedMinimally(run: Run, reason: NonNullable<Run["reason"]>, now
     ending: undefined,
     isPaused: false,
     isParked: false,
+    isUncompensated: run.isUncompensated || isUncompensated,
     reason,
     active,
     maps: [],

@@ -11,7 +11,7 @@ const parallelMax = 10;
 
 /**
  * Consumes wake-ups. Messages for one run are one processing, so a batch never races against itself; a message that is received
- * again is processed alone, as it may be what its neighbours died of. Gives the ids that are handed back.
+ * again is processed alone, after all others, as it may be what its neighbours died of. Gives the ids that are handed back.
  */
 export async function coordinate(
   engine: Engine,
@@ -23,17 +23,21 @@ export async function coordinate(
   const handedBack = read.flatMap((each) =>
     each.kind === "dealt-with" && each.result === "back" ? [each.received.id] : [],
   );
-  const groups = groupsOf(read);
-  for (let at = 0; at < groups.length; at += parallelMax) {
+  const rounds = roundsOf(read);
+  for (const [number, round] of rounds.entries()) {
     if (remaining() < engine.limits.reserveMs) {
       // no time left to begin these: they are handed back untouched
-      return [...handedBack, ...groups.slice(at).flatMap((group) => group.map(({ received }) => received.id))];
+      return [
+        ...handedBack,
+        ...rounds
+          .slice(number)
+          .flat(2)
+          .map(({ received }) => received.id),
+      ];
     }
-    const results = await Promise.all(
-      groups.slice(at, at + parallelMax).map((group) => processGroup(engine, group, remaining, queue)),
-    );
-    results.forEach((result, offset) => {
-      if (result === "back") handedBack.push(...(groups[at + offset] ?? []).map(({ received }) => received.id));
+    const results = await Promise.all(round.map((group) => processGroup(engine, group, remaining, queue)));
+    results.forEach((result, at) => {
+      if (result === "back") handedBack.push(...(round[at] ?? []).map(({ received }) => received.id));
     });
   }
   return handedBack;
@@ -41,15 +45,22 @@ export async function coordinate(
 
 type Envelope = Extract<Read, { kind: "envelope" }>;
 
-function groupsOf(read: readonly Read[]): readonly (readonly Envelope[])[] {
-  const groups = new Map<string, Envelope[]>();
-  for (const each of read) {
-    if (each.kind !== "envelope") continue;
-    const { envelope, received } = each;
-    const name = received.receiveCount > 1 ? `again ${received.id}` : partitionOf(envelope.tenant, envelope.runId);
-    groups.set(name, [...(groups.get(name) ?? []), each]);
-  }
-  return [...groups.values()];
+/**
+ * Groups that are processed at once, round after round. What is received again has a round of its own: it counts a strike that
+ * only its own end removes, and a neighbour that kills the function must find no strike but its own.
+ */
+function roundsOf(read: readonly Read[]): readonly (readonly (readonly Envelope[])[])[] {
+  const envelopes = read.filter((each) => each.kind === "envelope");
+  const groups = [
+    ...Map.groupBy(
+      envelopes.filter(({ received }) => received.receiveCount === 1),
+      ({ envelope }) => partitionOf(envelope.tenant, envelope.runId),
+    ).values(),
+  ];
+  const rounds = Array.from({ length: Math.ceil(groups.length / parallelMax) }, (_, at) =>
+    groups.slice(at * parallelMax, (at + 1) * parallelMax),
+  );
+  return [...rounds, ...envelopes.filter(({ received }) => received.receiveCount > 1).map((again) => [[again]])];
 }
 
 async function processGroup(

@@ -1,5 +1,6 @@
 import { ByteWriter, hexToBytes } from "../core/bytes.ts";
 import { reasonOf } from "../core/draft.ts";
+import { nextToUndo } from "../core/ending.ts";
 import type { FaultCode } from "../core/faults.ts";
 import { duePartition, partitionOf, sk } from "../core/keys.ts";
 import { owed } from "../core/owed.ts";
@@ -39,9 +40,11 @@ export async function forceFail(
   const nowMs = engine.clock.nowMs();
   const reason = reasonOf({ code, message: run ? `${why}; ${waitingFor(run)}` : why });
   const commitId = engine.random.token();
-  const write = run
-    ? endDecoded(engine, run, reason, commitId, nowMs)
-    : endUndecoded(engine, seen, `${reason.code} ${reason.message}`, commitId, nowMs);
+  const ended = run && endedMinimally(run, reason, nowMs, { isUncompensated: await leavesUndone(engine, run) });
+  const write =
+    run && ended
+      ? endDecoded(engine, run, ended, commitId)
+      : endUndecoded(engine, seen, `${reason.code} ${reason.message}`, commitId, nowMs);
   const written = await engine.store.write(write, { returns: "nothing" });
   const isMine = written.kind === "refused" && storedCommitIds(written.now).includes(commitId);
   if (written.kind !== "applied" && !isMine) return "moved";
@@ -53,7 +56,8 @@ export async function forceFail(
     reason: reason.message,
     code,
   });
-  if (run) await afterwards(engine, { ...endedMinimally(run, reason, nowMs), recordVersion: run.recordVersion + 1 });
+  if (!ended || (ended.isUncompensated && !run?.isUncompensated)) engine.metrics.count("uncompensated");
+  if (run && ended) await afterwards(engine, { ...ended, recordVersion: run.recordVersion + 1 });
   return "ended";
 }
 
@@ -78,15 +82,18 @@ function waitingFor(run: Run): string {
     : "it waited for nothing";
 }
 
-function endDecoded(
-  engine: Engine,
-  run: Run,
-  reason: NonNullable<Run["reason"]>,
-  commitId: string,
-  nowMs: number,
-): Write {
-  const ended = { ...endedMinimally(run, reason, nowMs), commitIds: withToken(commitId, run.commitIds) };
-  return commitState(run, ended, engine.limits.retentionMs);
+function endDecoded(engine: Engine, run: Run, ended: Run, commitId: string): Write {
+  return commitState(run, { ...ended, commitIds: withToken(commitId, run.commitIds) }, engine.limits.retentionMs);
+}
+
+/** Whether something is left to undo; said also where nobody can tell, as what cannot be read may be the very reason. */
+async function leavesUndone(engine: Engine, run: Run): Promise<boolean> {
+  try {
+    const program = await programFor(engine, run.definitionHash);
+    return nextToUndo({ nodes: run.nodes, program }) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 /** Ends a row that nobody can read: an empty body, so that from now on everybody can. */

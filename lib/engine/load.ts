@@ -1,4 +1,4 @@
-import { attemptAttributes, attemptFrom, attemptNameFrom } from "../core/attempt-format.ts";
+import { attemptAttributes, attemptFrom } from "../core/attempt-format.ts";
 import { Fault } from "../core/faults.ts";
 import type { Attempt, Inputs } from "../core/inputs.ts";
 import { attemptName, partitionOf, sk, statePrefix } from "../core/keys.ts";
@@ -143,12 +143,6 @@ async function groupsBehind(engine: Engine, loaded: Loaded): Promise<ReadonlySet
   const behind = new Set<string>();
   for (const group of groups) if (await engine.queue.isBehind(`task:${group}`)) behind.add(group);
   return behind;
-}
-
-/** Hints that name attempts, as a worker or a person wrote them. */
-export function hintOf(text: string): string | undefined {
-  const name = attemptNameFrom(text);
-  return name && attemptName(name.node, name.index, name.attempt);
 }
 
 /** A run that is asked for by a person or a program: its row as it stands. Throws `run-not-found`. */

@@ -17,7 +17,7 @@ export interface Appended {
 }
 
 /** The lane's letter and a hash: numbers of the two lanes are counted apart, and so are their ids forgotten. */
-export const idHashOf = (lane: Lane, id: string): string => `${lane.slice(0, 1)}${digest(id).slice(0, 12)}`;
+const idHashOf = (lane: Lane, id: string): string => `${lane.slice(0, 1)}${digest(id).slice(0, 12)}`;
 
 /** Seconds after which a full mailbox is worth another try. */
 const retryAfterS = 1;

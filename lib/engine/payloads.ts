@@ -46,7 +46,7 @@ export async function readPayload(engine: Engine, run: Pick<Run, "tenant" | "run
 }
 
 /** The text that a payload record holds or points to. */
-export async function payloadText(
+async function payloadText(
   engine: Engine,
   record: { readonly [name: string]: unknown } | undefined,
 ): Promise<string | undefined> {

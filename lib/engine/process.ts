@@ -61,7 +61,7 @@ export async function withStrikes(
   let counted: { readonly seen: Snapshot; readonly strikes: Strikes | undefined } | undefined;
   try {
     const seen = receiveCount > 1 ? await snapshot(engine, ref) : undefined;
-    if (seen?.owner.isLive) {
+    if (seen?.owner.isLive && isMeant(envelope, seen)) {
       const standing = standingOf(engine, seen);
       if (
         standing &&
@@ -85,6 +85,10 @@ export async function withStrikes(
   }
 }
 
+/** A message for a run that was replaced says nothing about its successor. */
+const isMeant = (envelope: Envelope, seen: Snapshot) =>
+  envelope.runUid === undefined || envelope.runUid === seen.owner.runUid;
+
 const why = (strikes: Strikes) => `${strikes.count} processings did not end; the last: ${strikes.message}`;
 
 async function transient(
@@ -97,10 +101,13 @@ async function transient(
   const fault = error as Fault;
   engine.metrics.count("messages-handed-back");
   engine.log.write("warn", "processing.transient", { runId: envelope.runId, code: fault.code, reason: fault.message });
-  if (!counted?.strikes || (await removeStrikes(engine, counted.seen, counted.strikes))) return "back";
-  // the table takes not even that: a new message is nobody's redelivery
+  const isClear = !counted?.strikes || (await removeStrikes(engine, counted.seen, counted.strikes));
+  const isNewer = fault.code === "newer-format";
+  if (isClear && !isNewer) return "back";
+  // the table takes not even that: a new message is nobody's redelivery; and what a newer build wrote waits for the deploy
+  const delayMs = isNewer ? newerFormatDelayS * 1000 : 5_000;
   const [sent] = await engine.queue.send([
-    message(queue, { ...envelope, isAll: true }, `${envelope.runId}:after-fault`, 5_000),
+    message(queue, { ...envelope, isAll: true }, `${envelope.runId}:after-fault`, delayMs),
   ]);
   return sent?.kind === "sent" ? "done" : "back";
 }

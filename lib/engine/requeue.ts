@@ -66,7 +66,7 @@ export async function requeue(
  * An inline holder that lost all its commits keeps its results as attempts, write-once, so that nobody who finds its lease dead
  * runs the step again. Gives the hints under which they are found.
  */
-export async function keepResults(engine: Engine, loaded: Loaded, work: Work): Promise<readonly string[]> {
+async function keepResults(engine: Engine, loaded: Loaded, work: Work): Promise<readonly string[]> {
   const hints: string[] = [];
   for (const result of work.held?.results ?? []) {
     const entry = loaded.run.active.find((each) => each.node === result.node && each.attempt === result.attempt);

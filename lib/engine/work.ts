@@ -6,6 +6,7 @@ import { leaseMs } from "../core/nodes/lease.ts";
 import { isInline, nodeAt, type ProgramNode, stepBodyOf } from "../core/program.ts";
 import { type Active, isLive, type Run } from "../core/run.ts";
 import type { HandedBack, Received, Remaining } from "../ports/received.ts";
+import type { Written } from "../ports.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { attempt, type Ran } from "./attempt.ts";
 import type { Engine } from "./engine.ts";
@@ -16,6 +17,7 @@ import { message, queues, send, wakeUp } from "./messages.ts";
 import { type Processed, readMessage, withStrikes } from "./process.ts";
 import { type Processing, processingOf, type Work } from "./processing.ts";
 import { claimAttempt, extendLease, recordAttempt } from "./records/attempt.ts";
+import { isTransient } from "./strike.ts";
 
 /** Consumes the tasks of one worker group: claims, runs the handler, records, and ticks in place. Gives what is handed back. */
 export async function work(
@@ -58,7 +60,7 @@ async function task(asked: Task): Promise<Advanced | undefined> {
   processing.hints.add(attemptName(id.node, id.index, id.attempt));
   const seen = await snapshot(engine, processing);
   const loaded =
-    seen && seen.owner.isLive && isSame(seen.owner.runUid, envelope)
+    seen?.owner.isLive && isSame(seen.owner.runUid, envelope)
       ? await load(engine, seen, { hints: new Set(), isAll: false })
       : undefined;
   const entry = loaded?.run.active.find(
@@ -127,7 +129,7 @@ async function remote(asked: Task, loaded: Loaded, node: ProgramNode, entry: Act
   engine.metrics.count("attempts-claimed", 1, { group: asked.group });
   const ran = await prepared.run({ token, leaseUntilMs: claim.leaseUntilMs, remaining: processing.remaining });
   if (!ran.outcome) return await leave(asked, loaded, node, entry, token);
-  const isRecorded = await record(engine, run, entry, token, { ...ran, outcome: ran.outcome });
+  const isRecorded = await record(asked, run, entry, token, { ...ran, outcome: ran.outcome });
   if (!isRecorded) {
     engine.metrics.count("attempts-late");
     return undefined;
@@ -166,22 +168,44 @@ async function taken(
   return isAlive ? await later(asked, found.leaseUntilMs ?? 0) : await advance(engine, processing);
 }
 
-/** Records the end under the claim's token. False: the attempt was ended by somebody else, so this result is late. */
-async function record(engine: Engine, run: Run, entry: Active, token: string, ran: Ended): Promise<boolean> {
+/**
+ * Records the end under the claim's token. False: the attempt was ended by somebody else, so this result is late. What was done
+ * is worth some patience: a refusal of the platform is asked again while there is time, as without a record it is done again.
+ */
+async function record(
+  { engine, processing }: Task,
+  run: Run,
+  entry: Active,
+  token: string,
+  ran: Ended,
+): Promise<boolean> {
   const write = recordAttempt(run, entry, {
     token,
     outcome: ran.outcome,
     output: ran.output,
     nowMs: engine.clock.nowMs(),
   });
-  for (let again = 0; again < 4; again++) {
-    const written = await engine.store.write(write, { returns: "nothing" });
+  for (let again = 0; ; again++) {
+    const written = await asking(() => engine.store.write(write, { returns: "nothing" }));
     if (written.kind === "applied") return true;
     if (written.kind === "refused")
       return written.now[attemptAttributes.token] === token && written.now[attemptAttributes.endedBy] === token;
     if (written.kind === "absent") return false;
+    const pauseMs = 100 * 2 ** again;
+    if (again === 6 || pauseMs > processing.remaining() - engine.limits.reserveMs)
+      throw new Fault("unavailable", `the result may not have been recorded: ${written.fault.message}`);
+    await engine.clock.sleep(pauseMs);
   }
-  throw new Fault("unavailable", "the result may not have been recorded");
+}
+
+/** A refusal of the platform is no answer: the same as a reply that was lost. */
+async function asking(write: () => Promise<Written>): Promise<Written> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!isTransient(error) || !Fault.is(error)) throw error;
+    return { kind: "unclear", fault: error.data };
+  }
 }
 
 /** After its result: tick in place, one queue hop saved, unless so much is in flight that one tick should take many results. */

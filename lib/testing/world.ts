@@ -17,6 +17,7 @@ import { createRecordingLog, createRecordingMetrics, type RecordingLog, type Rec
 import { createSeededRandom, type SeededRandom } from "./seeded-random.ts";
 import { createUnitModel, type UnitModel } from "./unit-model.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
+import { watchDues } from "./watch-dues.ts";
 
 /** What a world is made of, and how unruly it is. */
 export interface WorldOptions {
@@ -34,6 +35,8 @@ export interface WorldOptions {
   readonly lossRate?: number;
   readonly duplicateRate?: number;
   readonly hasWatchdog?: boolean;
+  /** How often the watchdog looks; a minute unless given. Weeks go by faster with less. */
+  readonly watchEveryMs?: number;
   readonly storeHooks?: Hooks<StoreCall>;
   readonly queueHooks?: Hooks<QueueCall>;
   readonly payloads?: PayloadStore;
@@ -111,7 +114,8 @@ export function createWorld(options: WorldOptions): World {
   });
   const thrown: unknown[] = [];
   let handedBack = 0;
-  let nextWatchAtMs = clock.nowMs() + minuteMs;
+  const watchEveryMs = options.watchEveryMs ?? minuteMs;
+  let nextWatchAtMs = clock.nowMs() + watchEveryMs;
   let isNewBuild = true;
   const dues = options.isWatchdogLazy ? watchDues(store) : undefined;
 
@@ -176,7 +180,7 @@ export function createWorld(options: WorldOptions): World {
     const atMs = Math.min(limitMs, ...next.filter((each) => each !== undefined));
     await clock.advance(Math.max(0, atMs - clock.nowMs()));
     if (clock.nowMs() < (watchAtMs() ?? Number.POSITIVE_INFINITY)) return;
-    nextWatchAtMs = clock.nowMs() + minuteMs;
+    nextWatchAtMs = clock.nowMs() + watchEveryMs;
     isNewBuild = false;
     watch(engine, () => minuteMs).catch((error: unknown) => void thrown.push(error));
     await settle();
@@ -216,16 +220,4 @@ export function createWorld(options: WorldOptions): World {
       isNewBuild = true;
     },
   };
-}
-
-/** The earliest instant at which the watchdog has something to find, kept up with every change of the store. */
-function watchDues(store: MemoryStore): () => number | undefined {
-  const dues = new Map<string, number>();
-  store.watch(({ key }, _, now) => {
-    const id = `${key.pk} ${key.sk}`;
-    const [partition, atMs] = [now?.["q"], now?.["d"]];
-    if (typeof partition === "string" && /^[DP]\d/.test(partition) && typeof atMs === "number") dues.set(id, atMs);
-    else dues.delete(id);
-  });
-  return () => (dues.size === 0 ? undefined : Math.min(...dues.values()));
 }

@@ -254,7 +254,7 @@ const text = (value: unknown) =>
   });
 
 /** Freezes plain objects and arrays all the way down; maps and sets lose their writing methods. */
-export function deepFreeze<T>(value: T): T {
+function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || value instanceof Uint8Array || Object.isFrozen(value))
     return value;
   if (value instanceof Map || value instanceof Set) {

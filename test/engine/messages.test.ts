@@ -161,7 +161,7 @@ describe("a batch", () => {
     expect(world.metrics.total("messages-handed-back")).toBe(1);
   });
 
-  test("with a run whose row has a newer format is handed back, and nothing is written", async () => {
+  test("with a run whose row has a newer format waits for the deploy as a new message: it is never written, and never dies", async () => {
     const world = worldOf({ hasWatchdog: false });
     const { run } = await start(world.engine, { workflow: "w", runId: "r", input: null });
     const key = { pk: "default#r", sk: "STATE" };
@@ -173,9 +173,10 @@ describe("a batch", () => {
     });
     const before = world.store.snapshot();
     for (const receiveCount of [1, 1, 1])
-      expect(await coordinate(world.engine, [received(wakeUp(run, {}).body, "m", receiveCount)], always)).toEqual([
-        "m",
-      ]);
+      expect(await coordinate(world.engine, [received(wakeUp(run, {}).body, "m", receiveCount)], always)).toEqual([]);
+    expect(world.queue.delayed(queues.wake("standard"))).toBe(3);
+    await world.advance(30 * minute);
+    expect(world.queue.messages(queues.dead)).toEqual([]);
     expect(world.store.snapshot()).toEqual(before);
     expect(world.metrics.total("strikes")).toBe(0);
     expect(faultsOf(world)).toEqual([]);

@@ -129,4 +129,25 @@ describe("facts on the row", () => {
     await start(world.engine, { workflow: "w", runId: "r", input: null });
     expect((await ended(world, "r")).run.reason?.code).toBe("fact-too-big");
   });
+
+  test("of a definition from before the bound end their run as a row that fits, with a reason", async () => {
+    const world = createWorld({
+      registry: rawRegistry([definitionOf("w", asking(300, both))], { "work@1": strings }),
+    });
+    await start(world.engine, { workflow: "w", runId: "r", input: null });
+    const { run } = await ended(world, "r");
+    expect(run.reason?.code).toBe("row-too-big");
+    expect(run.reason?.message).toMatch(/the row would take \d+ bytes of 8000/);
+    expect(world.metrics.total("runs-ended")).toBe(1);
+    expect(
+      itemBytes({ ...world.store.peek({ pk: "default#r", sk: "STATE" })!, pk: "default#r", sk: "STATE" }),
+    ).toBeLessThan(1000);
+  });
+});
+
+test("sixty-four maps at once, over pages, keep a row below four kilobytes: their frames are what is beyond two write units", async () => {
+  const maps = Array.from({ length: 64 }, (_, at): NodeDef => ({ ...(map(1) as object), name: name(at) }) as NodeDef);
+  const sizes = await largest(definitionOf(workflow, maps), list(50, { text: "z".repeat(100) }));
+  expect(sizes.active).toBe(64);
+  expect(sizes.many).toBeLessThan(2 * fixed.rowBytesMax);
 });

@@ -42,7 +42,7 @@ test("the demo runs every input file to the end that it names, draws one run of 
     expect(out).toMatch(new RegExp(`^ {2}${meter} +[\\d,.]+`, "m"));
   expect(out.trimEnd()).toMatch(/All 60 runs ended as their input files say\.$/);
   expect(code).toBe(0);
-}, 90_000);
+}, 120_000);
 
 test("the demo names what ended otherwise than its input file says, and exits with 1", async () => {
   const folder = await mkdtemp(join(tmpdir(), "tickwright-demo-"));

@@ -13,7 +13,7 @@ export const runsOf = (example: string): Promise<readonly PlannedRun[]> =>
 
 /** The examples with their real periods, weeks of them in a moment. A worker that crashes never answers again. */
 export function createExampleWorld(seed: string): World {
-  const world = createWorld({ registry, seed, functionMs: 60_000 });
+  const world = createWorld({ registry, seed, functionMs: 60_000, watchEveryMs: 900_000 });
   sandbox.crash = () => new Promise(() => {});
   sandbox.pause = (ms) => world.clock.sleep(ms);
   return world;

@@ -75,10 +75,10 @@ describe("a golden timeline", () => {
   test("of a document with torn pages", async () => {
     expect(await drawn("documents", "will-of-h-marsh")).toMatchInlineSnapshot(`
       "
-      document will-of-h-marsh  succeeded in 3 ms  since 2027-01-15 08:00:00 UTC
+      document will-of-h-marsh  succeeded in 1 ms  since 2027-01-15 08:00:00 UTC
 
-                      0                          1 ms                       2 ms                     3 ms
-                      ├──────────────────────────┼──────────────────────────┼───────────────────────────┼
+                      0                                                                              1 ms
+                      ├─────────────────────────────────────────────────────────────────────────────────┼
       split     step ✔ 0 ms
       recognize map  ✔ 28 of 30 items, 2 failed
       └ item 7       ✘ scans/will-of-h-marsh/7.png is torn: nothing to read
@@ -101,7 +101,7 @@ describe("a golden timeline", () => {
                      ├───────────────────────┼───────────────────────┼────────────────────────┼──────────
       document map  ███████████████████████████████████████████████████████████████████████████████████✔
       └ run 0       ██████████████████████████████████✔ 7 ms
-      └ run 1       ✘ child run child-f0374088dda5a2c9f53f82007cff7696 failed: recognize: 3 of 6 items …
+      └ run 1       ✘ failed: recognize: 3 of 6 items failed; the last: scans/contract-3202/2.png is to…
       └ run 2       ███████████████████✔ 4 ms
       └ run 3       ████████████████████████████████████████████████████████████████████✔ 14 ms
       └ run 4       ███████████████████████████████████████████████████████████████████████████████████✔

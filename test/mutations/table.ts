@@ -424,8 +424,9 @@ export const mutations: readonly Mutation[] = [
     id: "H14",
     rule: "A force-fail holds for the version that was seen.",
     file: "lib/engine/force-fail.ts",
-    find: `  return commitState(run, ended, engine.limits.retentionMs);`,
-    replace: `  const write = commitState(run, ended, engine.limits.retentionMs);
+    find: `  return commitState(run, { ...ended, commitIds: withToken(commitId, run.commitIds) }, engine.limits.retentionMs);`,
+    replace: `  const tokens = withToken(commitId, run.commitIds);
+  const write = commitState(run, { ...ended, commitIds: tokens }, engine.limits.retentionMs);
   const sameSeq = { kind: "equals", path: [a.transitionSeq], value: run.transitionSeq };
   return { ...write, when: write.when.map((check) => (check.path[0] === a.recordVersion ? sameSeq : check)) };`,
     test: { file: h14, title: "H14: a run that somebody processed normally" },
@@ -442,17 +443,16 @@ export const mutations: readonly Mutation[] = [
     id: "W1",
     rule: "A processing that a fault of the platform ends removes its strikes before it hands the message back.",
     file: "lib/engine/process.ts",
-    find: `  if (!counted?.strikes || (await removeStrikes(engine, counted.seen, counted.strikes))) return "back";`,
-    replace: `  return "back";`,
+    find: `  const isClear = !counted?.strikes || (await removeStrikes(engine, counted.seen, counted.strikes));`,
+    replace: `  const isClear = true;`,
     test: { file: w01, title: "W1: sends that fail for long" },
   },
   {
     id: "W1 refused",
     rule: "If the strikes cannot be removed the message goes on as a new one.",
     file: "lib/engine/process.ts",
-    find: `  if (!counted?.strikes || (await removeStrikes(engine, counted.seen, counted.strikes))) return "back";`,
-    replace: `  if (counted?.strikes) await removeStrikes(engine, counted.seen, counted.strikes);
-  return "back";`,
+    find: `  if (isClear && !isNewer) return "back";`,
+    replace: `  if (!isNewer) return "back";`,
     test: { file: w01, title: "W1: if the table refuses even that" },
   },
   {
@@ -826,5 +826,29 @@ export const mutations: readonly Mutation[] = [
     find: `  if (await engine.queue.isBehind(queues.watch)) {`,
     replace: `  if (false) {`,
     test: { file: w08, title: "W8: the watchdog sends nothing" },
+  },
+  {
+    id: "uid of a strike",
+    rule: "A message of another run is no evidence against this one.",
+    file: "lib/engine/process.ts",
+    find: `seen?.owner.isLive && isMeant(envelope, seen)`,
+    replace: `seen?.owner.isLive`,
+    test: { file: fences, title: "uid: messages of a purged run" },
+  },
+  {
+    id: "W2 neighbours",
+    rule: "A message that is received again is processed with nobody beside it.",
+    file: "lib/engine/coordinate.ts",
+    find: `  return [...rounds, ...envelopes.filter(({ received }) => received.receiveCount > 1).map((again) => [[again]])];`,
+    replace: `  return [...rounds, envelopes.filter(({ received }) => received.receiveCount > 1).map((again) => [again])];`,
+    test: { file: w02, title: "W2: a run whose message stands" },
+  },
+  {
+    id: "H3 rarer looks",
+    rule: "Looks at a task in a long queue grow rarer.",
+    file: "lib/core/nodes/step.ts",
+    find: `Math.min(Math.max(bySends, byAge), limits.dispatchGraceMsMax);`,
+    replace: `Math.min(bySends, limits.dispatchGraceMsMax);`,
+    test: { file: h03, title: "H3 (a): looks at a task in a long queue" },
   },
 ];

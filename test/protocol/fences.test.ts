@@ -90,6 +90,18 @@ test("uid: a message that names a purged run is acknowledged, and its successor 
   expect(await stage.toEnd()).toMatchObject({ phase: "succeeded", output: { n: 3 } });
 });
 
+test("uid: messages of a purged run that are received again are no evidence against its successor", async () => {
+  const { stage, old, slow, held } = await replaced();
+  held.release();
+  await stage.drive(slow);
+  for (let message = 0; message < 5; message++) {
+    await stage.coordinate(stage.again(await stage.wake({ runUid: old.runUid })));
+    await stage.pass(200_000);
+  }
+  expect(stage.strikesOf()).toBeUndefined();
+  expect(await stage.toEnd()).toMatchObject({ phase: "succeeded", output: { n: 3 } });
+});
+
 test("uid: a task of a purged run is not claimed for its successor", async () => {
   const ran: number[] = [];
   const one = workflow("one", { input }, (f, given) =>

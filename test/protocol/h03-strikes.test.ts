@@ -22,6 +22,19 @@ test("H3 (a): a run whose task waits in a long queue is not killed, however ofte
   expect(stage.world.metrics.total("force-fails")).toBe(0);
 });
 
+test("H3 (a): looks at a task in a long queue grow rarer, so that two hours of backlog are not filled with its copies", async () => {
+  const stage = createStage([one]);
+  await stage.begin("one");
+  for (let minute = 0; minute < 120; minute++) {
+    await stage.pass(60_000);
+    await watch(stage.world.engine, () => 60_000);
+    for (const wake of stage.take("watch")) await stage.coordinate(wake);
+  }
+  expect(stage.world.queue.visible(tasks)).toBeGreaterThan(1);
+  expect(stage.world.queue.visible(tasks)).toBeLessThan(15);
+  expect(await stage.toEnd()).toMatchObject({ phase: "succeeded" });
+});
+
 test("H3 (a): duplicates of one message count once, as strikes have a spacing", async () => {
   const stage = createStage([one], { maxReceiveCount: 20 });
   await stage.begin("one");

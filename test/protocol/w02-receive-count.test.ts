@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
+import { decide } from "../../lib/engine/decide.ts";
+import { strikesFrom, strikesKey } from "../../lib/engine/records/strikes.ts";
+import { start } from "../../lib/engine/start.ts";
 import { workflow } from "../../lib/index.ts";
+import type { Delivery } from "../../lib/testing/memory-queue.ts";
 import { crash, createStage, input, isLoad, plus } from "./stage.ts";
 
 const one = workflow("one", { input }, (f, given) => f.run(plus("a"), given));
@@ -26,6 +30,40 @@ test("W2: deliveries that nobody processed are no evidence: after two deaths a r
   expect(stage.strikesOf()).toBeUndefined();
   expect(await stage.toEnd()).toMatchObject({ phase: "succeeded" });
 });
+
+for (const [order, names] of [
+  ["before", ["r1", "r2"]],
+  ["behind", ["r2", "r1"]],
+] as const) {
+  test(`W2: a run whose message stands ${order} one that kills the function has no strike of its neighbour's deaths`, async () => {
+    const gate = workflow("gate", { input }, (f) => f.gate("ok"));
+    const stage = createStage([one, gate], { maxReceiveCount: 20, visibilityMs: 3_600_000 });
+    await stage.begin("one");
+    const other = { tenant: "default", runId: "r2" };
+    await start(stage.world.engine, { workflow: "gate", runId: "r2", input: { n: 1 } });
+    // whoever looks at the first run a second time takes the whole function along
+    let loads = 0;
+    let isDead = false;
+    stage.store.always((call) => {
+      if (isLoad(call) && call.op === "list" && call.pk === "default#r1" && ++loads % 2 === 0) isDead = true;
+      return isDead;
+    }, crash);
+    const wakes: Delivery[] = [];
+    for (const runId of names) wakes.push(await stage.wake({ runId, runUid: stage.run({ ...other, runId }).runUid }));
+    let batch = wakes.map((wake) => stage.again(wake));
+    for (let death = 0; death < 6 && stage.run().phase === "running"; death++) {
+      void stage.coordinate(...batch);
+      await stage.pass(200_000);
+      isDead = false;
+      expect(strikesFrom(stage.world.store.peek(strikesKey(stage.run(other))))).toBeUndefined();
+      if (stage.run().phase === "running") batch = batch.map((wake) => stage.again(wake));
+    }
+    expect(stage.run()).toMatchObject({ phase: "failed", reason: { code: "stuck" } });
+    loads = Number.NaN;
+    await decide(stage.world.engine, other, { gate: "ok", approved: true });
+    expect(await stage.toEnd(3_600_000, other)).toMatchObject({ phase: "succeeded" });
+  });
+}
 
 test("W2: after strikesMax deaths the next receipt ends the run before it processes it", async () => {
   const stage = createStage([one], { maxReceiveCount: 20 });

@@ -9,10 +9,13 @@ export function leaseMs(body: WorkBody, limits: Limits): number {
 
 /**
  * When an unclaimed task is looked at again: by then a healthy worker would have taken it, and its lease would be over; or its
- * time to be claimed is.
+ * time to be claimed is. The pause doubles with the sendings, and with the age of one that waits in a long queue: every look of
+ * the watchdog performs all that is owed, and must not fill that queue with copies.
  */
 export function lookAgainMs(fromMs: number, entry: Active, sends: number, body: WorkBody, limits: Limits): number {
-  const grace = Math.min(limits.dispatchGraceMs * 2 ** (sends - 1), limits.dispatchGraceMsMax);
+  const bySends = limits.dispatchGraceMs * 2 ** (sends - 1);
+  const byAge = sends === entry.sends ? fromMs - entry.sinceMs : 0;
+  const grace = Math.min(Math.max(bySends, byAge), limits.dispatchGraceMsMax);
   const untilMs = fromMs + grace + leaseMs(body, limits);
   return body.startWithinMs === undefined ? untilMs : Math.min(untilMs, entry.sinceMs + body.startWithinMs);
 }

@@ -66,7 +66,7 @@ export function advanceMap(draft: Draft, node: ProgramNode, def: MapNode): void 
 }
 
 /** A share is rounded down: half of three items tolerates one. */
-export function toleratedOf(def: MapNode, total: number): number {
+function toleratedOf(def: MapNode, total: number): number {
   if (!def.tolerate) return 0;
   return "count" in def.tolerate ? def.tolerate.count : Math.floor(def.tolerate.share * total);
 }

@@ -148,7 +148,7 @@ export function keepOutput(
 }
 
 /** Takes an attempt's end in: the next attempt, the item's or the node's end. */
-export function takeOutcome(draft: Draft, node: ProgramNode, entry: Active, outcome: Outcome): void {
+function takeOutcome(draft: Draft, node: ProgramNode, entry: Active, outcome: Outcome): void {
   switch (outcome.kind) {
     case "ok":
       if (node.def.kind === "repeat") return takeIteration(draft, node, node.def, entry, outcome.facts);

@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Envelope, envelopeFrom, envelopeText } from "../../lib/core/envelope.ts";
+import { coordinate } from "../../lib/engine/coordinate.ts";
+import { decide } from "../../lib/engine/decide.ts";
+import { envelope, queues } from "../../lib/engine/messages.ts";
+import { requeueDelaySeconds } from "../../lib/engine/requeue.ts";
+import { start } from "../../lib/engine/start.ts";
+import type { MemoryStore } from "../../lib/testing/memory-store.ts";
+import { createWorld } from "../../lib/testing/world.ts";
+import { stepNode } from "../core/fixture.ts";
+import { definitionOf, rawRegistry, refOf } from "./raw.ts";
+
+describe("the pause before a requeue", () => {
+  test("is 1 to 10 whole seconds, grows with n, and is never without spread (Q1, W14)", () => {
+    const fraction = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 60 }), fraction, (n, chance) => {
+        const delay = requeueDelaySeconds(n, chance);
+        expect(Number.isInteger(delay)).toBe(true);
+        expect(delay).toBeGreaterThanOrEqual(1);
+        expect(delay).toBeLessThanOrEqual(10);
+        expect(requeueDelaySeconds(n, 0)).toBe(1);
+        expect(requeueDelaySeconds(n, 0.999)).toBeGreaterThan(1);
+        expect(requeueDelaySeconds(n + 1, chance)).toBeGreaterThanOrEqual(delay);
+      }),
+    );
+  });
+});
+
+describe("a requeue", () => {
+  /** One wake-up for a run whose commits are all refused; gives the message that carries on. */
+  async function requeued(fields: (seq: number) => Partial<Envelope>) {
+    let isStuck = false;
+    const world = createWorld({
+      registry: rawRegistry([definitionOf("w", [{ kind: "gate", name: "g" }, stepNode("z", ["g"])])]),
+      hasWatchdog: false,
+      store: (inner: MemoryStore) => ({
+        ...inner,
+        write: async (write, options) =>
+          isStuck && write.kind === "edit" && write.key.sk === "STATE"
+            ? { kind: "refused", now: inner.peek(write.key)!, isClear: true }
+            : await inner.write(write, options),
+      }),
+    });
+    const { run } = await start(world.engine, { workflow: "w", runId: "r", input: null, tier: "bulk" });
+    await decide(world.engine, refOf("r"), { gate: "g", approved: true });
+    for (const each of world.queue.receive(queues.wake("bulk"))) world.queue.ack(each);
+    isStuck = true;
+    const body = envelopeText(envelope(run, fields(run.transitionSeq)));
+    const received = { id: "m1", body, receiveCount: 1, sentAtMs: 0 };
+    expect(await world.clock.drive(coordinate(world.engine, [received], () => 900_000, queues.wake("bulk")))).toEqual(
+      [],
+    );
+    const [next, ...more] = world.queue.messages();
+    expect(more).toEqual([]);
+    return { next: next!, envelope: envelopeFrom(next!.body), run };
+  }
+
+  test("carries the hints, the count and the transition at which it was counted, in its run's own tier", async () => {
+    const { next, envelope: carried, run } = await requeued(() => ({ hints: ["0/0/1"], firstAtMs: 77 }));
+    expect(next.queue).toBe(queues.wake("bulk"));
+    expect(next.taskKey).toBe(`${run.runUid}:${run.transitionSeq}:requeue-1`);
+    expect(carried).toMatchObject({ hints: ["0/0/1"], requeues: 1, requeuesAtSeq: run.transitionSeq, firstAtMs: 77 });
+  });
+
+  test("counts on while the run stands still, and begins anew when it has moved since", async () => {
+    const same = await requeued((seq) => ({ hints: ["0/0/1"], requeues: 4, requeuesAtSeq: seq }));
+    expect(same.envelope.requeues).toBe(5);
+    expect(same.next.taskKey).toMatch(/:requeue-5$/);
+    const moved = await requeued((seq) => ({ hints: ["0/0/1"], requeues: 4, requeuesAtSeq: seq - 1 }));
+    expect(moved.envelope.requeues).toBe(1);
+  });
+});
