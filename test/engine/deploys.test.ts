@@ -175,6 +175,31 @@ describe("a deploy with runs in flight", () => {
   });
 });
 
+describe("a check of many runs", () => {
+  it("looks at all that are live, names some, and says when it stopped before", async () => {
+    const world = createWorld({ registry: old, isWatchdogLazy: true });
+    for (let at = 0; at < 250; at++) {
+      await start(world.engine, { workflow: "sale", runId: `r${at}`, tenant: `t${at % 3}`, input: { cents: at } });
+    }
+    await world.advance(1_000);
+    await decide(world.engine, { tenant: "t0", runId: "r0" }, { gate: "ok", approved: true });
+    await world.advance(1_000);
+    const next = { ...world.engine, registry: build(sale(pay)), programs: new Map() };
+    const report = await checkDeploy(next, { namedMax: 5 });
+    expect(report).toMatchObject({ isBad: true, isPartial: false, definitions: [{ counts: { parks: 249 } }] });
+    expect(report.definitions[0]?.runs).toHaveLength(5);
+    expect(await checkDeploy(next, { runsMax: 10 })).toMatchObject({ isPartial: true });
+  });
+
+  it("writes nothing", async () => {
+    const world = await begun();
+    const before = JSON.stringify(world.store.snapshot());
+    await checkDeploy({ ...world.engine, registry: build(sale(pay)), programs: new Map() });
+    expect(JSON.stringify(world.store.snapshot())).toBe(before);
+    expect(world.queue.messages()).toEqual([]);
+  });
+});
+
 describe("definitions.json", () => {
   const graph = (isTold: boolean) => sale(charge, { isTold });
 
