@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
-import { workflows } from "#workflows";
+import * as app from "#workflows";
+import type { App } from "../lib/index.ts";
 import { checkRuns, compareBuilds, definitionsOf, deployText, readDefinitions } from "../lib/tools/deploy.ts";
 
 const help = `npm run check-deploy -- --table NAME [--bucket NAME] [--endpoint URL] [--region NAME]
@@ -20,13 +21,16 @@ const { values } = parseArgs({
   },
 });
 
+const { workflows, keep = [] }: App = app;
+
 async function report() {
   const { table, bucket, endpoint, region, against } = values;
-  if (against !== undefined) return compareBuilds(await readDefinitions(against), definitionsOf(workflows));
+  if (against !== undefined) return compareBuilds(await readDefinitions(against), definitionsOf(workflows, { keep }));
   if (table === undefined) return undefined;
   return await checkRuns(
     { tableName: table, ...(bucket && { bucket }), ...(endpoint && { endpoint }), ...(region && { region }) },
     workflows,
+    { keep },
   );
 }
 

@@ -44,7 +44,7 @@ export {
 } from "./authoring/operators.ts";
 export { defaultRetry, defaultTimeoutMs, type Retry } from "./authoring/policy.ts";
 export type { Ref, RefTo } from "./authoring/ref.ts";
-export { type AnyWorkflow, createRegistry, registryOf } from "./authoring/registry.ts";
+export { type AnyWorkflow, type App, createRegistry, type RegistryOptions, registryOf } from "./authoring/registry.ts";
 export { type Signal, signal } from "./authoring/signal.ts";
 export { type Handling, type Step, type StepConfig, step } from "./authoring/step.ts";
 export { type Workflow, workflow } from "./authoring/workflow.ts";

@@ -3,13 +3,16 @@ import { Fault } from "../core/faults.ts";
 import { digest } from "../digest.ts";
 import { contractOf } from "./contract.ts";
 import { inside } from "./inside.ts";
-import type { AnyWorkflow } from "./registry.ts";
+import type { AnyWorkflow, RegistryOptions } from "./registry.ts";
 
 /**
  * What a build has: the definitions of its workflows and of their children, and what is known of the schemas of their steps. Keep it
  * as `definitions.json`: with it every process starts runs by the same graphs, and the next build can be compared with this one.
  */
-export function definitionsOf(workflows: readonly AnyWorkflow[]): Definitions {
+export function definitionsOf(
+  workflows: readonly AnyWorkflow[],
+  options: Pick<RegistryOptions, "keep"> = {},
+): Definitions {
   const family = new Set(workflows);
   for (const each of family) for (const child of each[inside].children) family.add(child);
   const byName = [...family].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -17,6 +20,7 @@ export function definitionsOf(workflows: readonly AnyWorkflow[]): Definitions {
   for (const each of byName) {
     for (const work of each[inside].steps) steps.set(work[inside].body.handler, contractOf(work));
   }
+  for (const work of options.keep ?? []) steps.set(work[inside].body.handler, contractOf(work));
   return {
     format: 1,
     workflows: Object.fromEntries(byName.map(({ name, hash, definition }) => [name, { hash, definition }])),

@@ -11,32 +11,39 @@ import type { Workflow } from "./workflow.ts";
 /** A workflow of any types. */
 export type AnyWorkflow = Workflow<never, unknown>;
 
+/** What a registry has beside its workflows. */
+export interface RegistryOptions {
+  /** Steps that no workflow calls any more, for runs in flight that still do: old versions, and what was renamed. */
+  readonly keep?: readonly Work[] | undefined;
+  /** What was written when this code was built. */
+  readonly definitions?: Definitions | undefined;
+}
+
 /**
  * Everything that a process can run: these workflows, their children, and the steps of all of them. Throws a `Fault`
  * `bad-definition` that lists every name that stands for two different things. With the `definitions` that were written when this
  * code was built, runs start by those graphs, whatever a process comes to by itself (say, by another environment).
  */
-export function createRegistry(
-  workflows: readonly AnyWorkflow[],
-  options: { readonly definitions?: Definitions | undefined } = {},
-): Registry {
+export function createRegistry(workflows: readonly AnyWorkflow[], options: RegistryOptions = {}): Registry {
   const clashes = new Set<string>();
   const byName = new Map<string, AnyWorkflow>();
   const steps = new Map<string, Work>();
+  const addStep = (step: Work) => {
+    const { handler } = step[inside].body;
+    const other = steps.get(handler) ?? step;
+    if (other !== step) clashes.add(`two steps are "${handler}": rename one, or raise its version`);
+    steps.set(handler, step);
+  };
   const add = (workflow: AnyWorkflow) => {
     const known = byName.get(workflow.name);
     if (known === workflow) return;
     if (known && known.hash !== workflow.hash) clashes.add(`two workflows are called "${workflow.name}": rename one`);
     byName.set(workflow.name, workflow);
-    for (const step of workflow[inside].steps) {
-      const { handler } = step[inside].body;
-      const other = steps.get(handler) ?? step;
-      if (other !== step) clashes.add(`two steps are "${handler}": rename one, or raise its version`);
-      steps.set(handler, step);
-    }
+    for (const step of workflow[inside].steps) addStep(step);
     for (const child of workflow[inside].children) add(child);
   };
   for (const workflow of workflows) add(workflow);
+  for (const step of options.keep ?? []) addStep(step);
   if (clashes.size > 0) throw new Fault("bad-definition", [...clashes].join("; "));
 
   const { definitions } = options;
@@ -55,14 +62,18 @@ export function createRegistry(
 }
 
 /**
- * The registry of a file that exports `workflows`, and, if it wants every process to start by the same graphs, `definitions`: what
- * `definitions.json` holds.
+ * The registry of a file that exports `workflows`; also `keep`, if there are runs in flight that call steps which no workflow calls
+ * any more, and `definitions`, what `definitions.json` holds, if every process shall start by the same graphs.
  */
-export function registryOf(app: {
+export function registryOf(app: App): Registry {
+  return createRegistry(app.workflows, { keep: app.keep, definitions: app.definitions as Definitions | undefined });
+}
+
+/** What a file of workflows may export. */
+export interface App {
   readonly workflows: readonly AnyWorkflow[];
+  readonly keep?: readonly Work[];
   readonly definitions?: unknown;
-}): Registry {
-  return createRegistry(app.workflows, { definitions: app.definitions as Definitions | undefined });
 }
 
 /** The workflow as it was built, instead of as this process built it. */

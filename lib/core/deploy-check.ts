@@ -118,10 +118,10 @@ export function mendOf({ kind, subject }: Pick<Finding, "kind" | "subject">): st
   const [name, version] = subject.split("@");
   switch (kind) {
     case "handler-gone":
-      return `keep step "${name}" of version "${version}" registered until these runs have ended`;
+      return `list step "${name}" of version "${version}" under \`keep\` until these runs have ended`;
     case "input-changed":
     case "output-changed":
-      return `give the new step version: "${nextVersion(version)}", and keep the old one registered until these runs have ended`;
+      return `give the new step version: "${nextVersion(version)}", and list the old one under \`keep\` until these runs have ended`;
     case "schema-unknown":
       return "its library does not say what it takes: compare by hand, or raise its version";
     case "signal-refused":

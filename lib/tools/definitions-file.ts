@@ -1,11 +1,15 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { assertDefinitions, definitionsOf } from "../authoring/definitions.ts";
-import type { AnyWorkflow } from "../authoring/registry.ts";
+import type { AnyWorkflow, RegistryOptions } from "../authoring/registry.ts";
 import type { Definitions } from "../core/contract.ts";
 
 /** Writes what a build has, in an order that does not change, so that the file can be kept with the source. Gives what it wrote. */
-export async function writeDefinitions(workflows: readonly AnyWorkflow[], file: string): Promise<Definitions> {
-  const definitions = definitionsOf(workflows);
+export async function writeDefinitions(
+  workflows: readonly AnyWorkflow[],
+  file: string,
+  options: Pick<RegistryOptions, "keep"> = {},
+): Promise<Definitions> {
+  const definitions = definitionsOf(workflows, options);
   await writeFile(file, `${JSON.stringify(definitions, undefined, 2)}\n`);
   return definitions;
 }

@@ -1,5 +1,5 @@
 /** Before a deploy: what a build has, how it differs from the last one, and what it would do to the runs in flight. */
-import type { AnyWorkflow } from "../authoring/registry.ts";
+import type { AnyWorkflow, RegistryOptions } from "../authoring/registry.ts";
 import type { DeployReport } from "../core/deploy-report.ts";
 import { type CheckOptions, checkDeploy } from "../engine/check-deploy.ts";
 import { engineOn, type Installation } from "./installation.ts";
@@ -16,9 +16,9 @@ export type { Installation } from "./installation.ts";
 export async function checkRuns(
   installation: Installation,
   workflows: readonly AnyWorkflow[],
-  options: CheckOptions = {},
+  options: CheckOptions & Pick<RegistryOptions, "keep"> = {},
 ): Promise<DeployReport> {
-  const { engine, close } = engineOn(installation, workflows);
+  const { engine, close } = engineOn(installation, workflows, options);
   try {
     return await checkDeploy(engine, options);
   } finally {

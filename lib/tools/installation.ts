@@ -1,4 +1,4 @@
-import { type AnyWorkflow, createRegistry } from "../authoring/registry.ts";
+import { type AnyWorkflow, createRegistry, type RegistryOptions } from "../authoring/registry.ts";
 import { type ClientOptions, createDynamodbClient, createS3Client, createSqsClient } from "../aws/clients.ts";
 import { createDynamodbStore } from "../aws/dynamodb-store.ts";
 import { processClock, processRandom } from "../aws/process.ts";
@@ -26,6 +26,7 @@ export interface Installation {
 export function engineOn(
   installation: Installation,
   workflows: readonly AnyWorkflow[],
+  options: Pick<RegistryOptions, "keep"> = {},
 ): { readonly engine: Engine; close(): void } {
   const { tableName, queueBase, bucket, endpoint } = installation;
   const [clock, random] = [processClock, processRandom];
@@ -55,7 +56,7 @@ export function engineOn(
     random,
     log: silent,
     metrics: { count: () => undefined, flush: async () => undefined },
-    registry: createRegistry(workflows),
+    registry: createRegistry(workflows, options),
     limits: defaultLimits,
     build: "tools",
   });

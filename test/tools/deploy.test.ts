@@ -94,6 +94,7 @@ describe("two builds", () => {
   const compare = (next: readonly AnyWorkflow[]) => compareBuilds(definitionsOf([sale]), definitionsOf(next));
 
   it("that differ in nothing that runs need park nothing", () => {
+    expect(compareBuilds(definitionsOf([sale]), definitionsOf([renamed], { keep: [charge] })).isBad).toBe(false);
     expect(compare([sale])).toMatchObject({ isBad: false, definitions: [{ graph: "same", findings: [] }] });
     expect(
       compare([renamed, workflow("keeps", { input: cents }, (flow, input) => void flow.run(charge, input))]),
@@ -107,7 +108,7 @@ describe("two builds", () => {
     expect(deployText(compare([renamed]))).toMatchInlineSnapshot(`
       "sale (5baa4da9): new runs get another graph; runs in flight keep this one
         charge: step charge@1 is gone
-            mend: keep step "charge" of version "1" registered until these runs have ended
+            mend: list step "charge" of version "1" under \`keep\` until these runs have ended
 
       This deploy would stop runs of the last build, if there are any in flight."
     `);
@@ -120,7 +121,7 @@ describe("two builds", () => {
     expect(deployText(compare([next]))).toMatchInlineSnapshot(`
       "sale (5baa4da9): new runs get another graph; runs in flight keep this one
         charge: the input schema of charge@1 changed
-            mend: give the new step version: "2", and keep the old one registered until these runs have ended
+            mend: give the new step version: "2", and list the old one under \`keep\` until these runs have ended
 
       This deploy would stop runs of the last build, if there are any in flight."
     `);
