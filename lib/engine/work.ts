@@ -6,7 +6,7 @@ import { leaseMs } from "../core/nodes/lease.ts";
 import { isInline, nodeAt, type ProgramNode, stepBodyOf } from "../core/program.ts";
 import { type Active, isLive, type Run } from "../core/run.ts";
 import type { HandedBack, Received, Remaining } from "../ports/received.ts";
-import type { Written } from "../ports.ts";
+import type { Write, Written } from "../ports.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { attempt, type Ran } from "./attempt.ts";
 import type { Engine } from "./engine.ts";
@@ -140,15 +140,14 @@ async function remote(asked: Task, loaded: Loaded, node: ProgramNode, entry: Act
 
 /** The handler has begun what goes on outside: the lease is what it has until it is completed, or until the next heartbeat. */
 async function leave(
-  { engine }: Task,
+  asked: Task,
   { run }: Loaded,
   node: ProgramNode,
   entry: Active,
   token: string,
 ): Promise<undefined> {
-  const untilMs = engine.clock.nowMs() + outsideMs(node) + engine.limits.clockSlackMs;
-  const written = await engine.store.write(extendLease(run, entry, { token, untilMs }), { returns: "nothing" });
-  if (written.kind === "unclear") throw new Fault("unavailable", "the lease may not have been extended");
+  const untilMs = asked.engine.clock.nowMs() + outsideMs(node) + asked.engine.limits.clockSlackMs;
+  await patiently(asked, extendLease(run, entry, { token, untilMs }), "the lease may not have been extended");
   return undefined;
 }
 
@@ -168,35 +167,31 @@ async function taken(
   return isAlive ? await later(asked, found.leaseUntilMs ?? 0) : await advance(engine, processing);
 }
 
+/** Records the end under the claim's token. False: the attempt was ended by somebody else, so this result is late. */
+async function record(asked: Task, run: Run, entry: Active, token: string, ran: Ended): Promise<boolean> {
+  const { outcome, output } = ran;
+  const write = recordAttempt(run, entry, { token, outcome, output, nowMs: asked.engine.clock.nowMs() });
+  const written = await patiently(asked, write, "the result may not have been recorded");
+  if (written.kind !== "refused") return written.kind === "applied";
+  return written.now[attemptAttributes.token] === token && written.now[attemptAttributes.endedBy] === token;
+}
+
 /**
- * Records the end under the claim's token. False: the attempt was ended by somebody else, so this result is late. What was done
- * is worth some patience: a refusal of the platform is asked again while there is time, as without a record it is done again.
+ * Writes what a handler has done. That is worth some patience: a refusal of the platform is asked again while there is time, as
+ * without a record it is done again.
  */
-async function record(
-  { engine, processing }: Task,
-  run: Run,
-  entry: Active,
-  token: string,
-  ran: Ended,
-): Promise<boolean> {
-  const write = recordAttempt(run, entry, {
-    token,
-    outcome: ran.outcome,
-    output: ran.output,
-    nowMs: engine.clock.nowMs(),
-  });
+async function patiently({ engine, processing }: Task, write: Write, doubt: string): Promise<Certain> {
   for (let again = 0; ; again++) {
     const written = await asking(() => engine.store.write(write, { returns: "nothing" }));
-    if (written.kind === "applied") return true;
-    if (written.kind === "refused")
-      return written.now[attemptAttributes.token] === token && written.now[attemptAttributes.endedBy] === token;
-    if (written.kind === "absent") return false;
+    if (written.kind !== "unclear") return written;
     const pauseMs = 100 * 2 ** again;
     if (again === 6 || pauseMs > processing.remaining() - engine.limits.reserveMs)
-      throw new Fault("unavailable", `the result may not have been recorded: ${written.fault.message}`);
+      throw new Fault("unavailable", `${doubt}: ${written.fault.message}`);
     await engine.clock.sleep(pauseMs);
   }
 }
+
+type Certain = Exclude<Written, { readonly kind: "unclear" }>;
 
 /** A refusal of the platform is no answer: the same as a reply that was lost. */
 async function asking(write: () => Promise<Written>): Promise<Written> {

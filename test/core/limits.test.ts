@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { defaultLimits, fixed } from "../../lib/core/limits.ts";
-import { leaseMs } from "../../lib/core/nodes/step.ts";
+import { leaseMs } from "../../lib/core/nodes/lease.ts";
 import { stepBody } from "./fixture.ts";
 
 const limits = defaultLimits;

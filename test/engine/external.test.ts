@@ -198,6 +198,21 @@ describe("work that is completed from outside", () => {
     expect((await story.end()).output).toEqual(done);
   });
 
+  it("is not begun twice because the table was away when the function returned", async () => {
+    const { story, token, begun } = rendering({ timeout: "10s" });
+    const isExtension = (each: StoreCall) =>
+      each.op === "write" &&
+      each.write.kind === "edit" &&
+      each.write.key.sk.startsWith("ATT#") &&
+      each.write.edits.length === 1;
+    story.inject(isExtension, { kind: "fail", fault: new Fault("throttled", "slow down") }, 3);
+    await story.begin();
+    await story.world.advance(hour);
+    expect(begun).toHaveLength(1);
+    await complete(story.engine, token(), done);
+    expect((await story.end()).output).toEqual(done);
+  });
+
   it("completes though the wake-up that says so is lost", async () => {
     let isDown = false;
     const { story, token, begins } = rendering();
