@@ -4,7 +4,7 @@ import { testWorkflow } from "../lib/testing/index.ts";
 
 /**
  * What a test in memory costs: a thousand runs of ten steps, one after the other, queued and inline. Prints operations a run, which
- * are the same on every machine, and milliseconds a run, which are not. `node benchmarks/test-kit.ts [runs]`
+ * are the same on every machine, and time, which is not. `node benchmarks/test-kit.ts [runs]`
  */
 const runs = Number(process.argv[2] ?? 1000);
 const number = v.object({ n: v.number() });
@@ -19,6 +19,7 @@ for (const inline of [false, true]) {
     return { n: last.n };
   });
   const begunAtMs = performance.now();
+  const begun = process.cpuUsage();
   let requests = 0;
   let messages = 0;
   for (let at = 0; at < runs; at++) {
@@ -28,9 +29,10 @@ for (const inline of [false, true]) {
     messages += run.world.metrics.total("messages-sent");
   }
   const tookMs = performance.now() - begunAtMs;
+  const cpuMs = process.cpuUsage(begun).user / 1000;
   const each = (sum: number) => (sum / runs).toFixed(1);
   console.log(
-    `${inline ? "inline" : "queued"}: ${runs} runs of ten steps in ${(tookMs / 1000).toFixed(1)} s, ${(tookMs / runs).toFixed(2)} ms a run; ` +
+    `${inline ? "inline" : "queued"}: ${runs} runs of ten steps in ${(tookMs / 1000).toFixed(1)} s, ${(cpuMs / runs).toFixed(2)} ms of processor a run; ` +
       `${each(requests)} requests to the store and ${each(messages)} messages a run`,
   );
 }
