@@ -8,7 +8,7 @@ export interface FilmPeriods {
 }
 
 /** A film, from wherever it comes to where it is seen: scanned or downloaded, rendered elsewhere, looked at, published on its day. */
-export const filmWorkflow = (every: FilmPeriods) =>
+const filmWorkflow = (every: FilmPeriods) =>
   workflow("film", { input: filmInput }, (flow, input) => {
     const { filmId } = input;
 

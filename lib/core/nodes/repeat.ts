@@ -7,7 +7,7 @@ import type { Active } from "../run.ts";
 import { nodeDone, nodeFailed } from "./settle.ts";
 
 /** Pause before iteration `iteration` (from 1): the first is `everyMs`, each later one grows by the factor, up to the longest. */
-export function pauseMs(def: RepeatNode, iteration: number): number {
+function pauseMs(def: RepeatNode, iteration: number): number {
   const grown = def.everyMs * def.factor ** (iteration - 1);
   return Math.round(Math.min(def.longestMs, Number.isFinite(grown) ? grown : def.longestMs));
 }

@@ -28,6 +28,7 @@ const mistakes: readonly [string, ...string[]][] = [
   ["a missing field", "flow.run(charge, { orderId: input.id });"],
   ["a misspelt field", "const paid = flow.run(charge, { orderId: input.id, cents: 1 });", "return paid.recieptId;"],
   ["what may be missing", "flow.run(charge, { orderId: input.note, cents: 1 });"],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: source of a user's file
   ["use as a value", "if (flow.run(charge, { orderId: `${input.id}`, cents: 1 }).receiptId) return;"],
   ["a misspelt option", "flow.run(charge, { orderId: input.id, cents: 1 }, { wehn: true });"],
   ["a kind without a case", 'flow.choose(input.pay, "kind", { card: (card) => card.digits });'],
