@@ -342,8 +342,8 @@ export const mutations: readonly Mutation[] = [
     id: "H10 record",
     rule: "A result that is refused by its own success is recorded.",
     file: "lib/engine/work.ts",
-    find: `      return written.now[attemptAttributes.token] === token && written.now[attemptAttributes.endedBy] === token;`,
-    replace: `      return false;`,
+    find: `return written.now[attemptAttributes.token] === token && written.now[attemptAttributes.endedBy] === token;`,
+    replace: `return false;`,
     test: { file: h10, title: "H10: a result whose reply was lost" },
   },
   {
@@ -846,7 +846,7 @@ export const mutations: readonly Mutation[] = [
   {
     id: "H3 rarer looks",
     rule: "Looks at a task in a long queue grow rarer.",
-    file: "lib/core/nodes/step.ts",
+    file: "lib/core/nodes/lease.ts",
     find: `Math.min(Math.max(bySends, byAge), limits.dispatchGraceMsMax);`,
     replace: `Math.min(bySends, limits.dispatchGraceMsMax);`,
     test: { file: h03, title: "H3 (a): looks at a task in a long queue" },
