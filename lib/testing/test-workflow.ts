@@ -3,7 +3,9 @@ import type { AnyWorkflow } from "../authoring/registry.ts";
 import type { Workflow } from "../authoring/workflow.ts";
 import type { Json } from "../core/json.ts";
 import type { Tier } from "../core/run.ts";
-import type { Engine } from "../engine/engine.ts";
+import { childRunId } from "../engine/children.ts";
+import type { Engine, RunRef } from "../engine/engine.ts";
+import { findRun, readResult } from "../engine/inspect.ts";
 import { start } from "../engine/start.ts";
 import { type Repeated, repeatedOf, type StepCall } from "./calls.ts";
 import { createFakedRegistry, type FakedRegistry } from "./faked-registry.ts";
@@ -50,6 +52,8 @@ export interface TestRun<Out = unknown> extends RunHandle<Out> {
   advance(duration: Duration): Promise<void>;
   /** Calls of a step's function, real or faked, in order; by the name of the step, of its node, or of a faked child workflow. */
   calls(name: string): readonly StepCall<Json>[];
+  /** The run that a node has started (of a map: that item's), to do the same to. Throws if it has started none. */
+  child(node: string, index?: number): Promise<TestRun>;
   /** What may have happened twice, because a worker died after it or two had the same message. */
   readonly repeated: readonly Repeated[];
   /** The installation around the run, for what this surface does not show. */
@@ -81,6 +85,7 @@ export async function testWorkflow<In, Out>(
   for (const each of definitionsOf(tested)) world.engine.stored.add(each);
   const outside: Engine = { ...world.engine, store: world.store };
   const ref = { tenant: options.tenant ?? "default", runId: options.runId ?? "run" };
+  const installed: Installed = { world, registry, outside, tested };
   const driver = createVirtualDriver({ world, registry, ref });
   await driver.during(
     start(outside, {
@@ -91,6 +96,20 @@ export async function testWorkflow<In, Out>(
       ...(options.deadline !== undefined && { deadlineMs: spanMs(options.deadline) }),
     }),
   );
+  return testRun<Out>(installed, ref);
+}
+
+/** What the runs of a test have in common. */
+interface Installed {
+  readonly world: World;
+  readonly registry: FakedRegistry;
+  readonly outside: Engine;
+  readonly tested: AnyWorkflow;
+}
+
+async function testRun<Out>(installed: Installed, ref: RunRef): Promise<TestRun<Out>> {
+  const { world, registry, outside, tested } = installed;
+  const driver = createVirtualDriver({ world, registry, ref });
   await driver.settle();
   const handle = await createRunHandle<Out>(outside, ref, driver);
   return Object.defineProperties({} as TestRun<Out>, {
@@ -101,12 +120,22 @@ export async function testWorkflow<In, Out>(
         await handle.refresh();
       },
       calls: (name: string) => callsOf(registry, tested, name),
+      child: async (node: string, index = 0) =>
+        testRun(installed, await driver.during(childOf(outside, ref, node, index))),
       get repeated() {
         return repeatedOf(registry.calls);
       },
       world,
     }),
   });
+}
+
+async function childOf(engine: Engine, ref: RunRef, node: string, index: number): Promise<RunRef> {
+  const { run, program } = await readResult(engine, ref);
+  const position = program.nodes.findIndex(({ def }) => def.name === node);
+  const child = { tenant: ref.tenant, runId: childRunId(run, { node: position, index, attempt: 1 }) };
+  if (position >= 0 && (await findRun(engine, child))) return child;
+  throw new Error(`run "${ref.runId}" has started no run by ${node}, item ${index}`);
 }
 
 function worldOf(options: TestOptions<unknown>, registry: FakedRegistry): World {

@@ -1,5 +1,6 @@
 import { decodeRun } from "../core/row-format.ts";
 import { isLive, isSettled } from "../core/run.ts";
+import { childRunId } from "../engine/children.ts";
 import { programFor } from "../engine/definitions.ts";
 import type { RunRef } from "../engine/engine.ts";
 import { stateKey } from "../engine/records/state.ts";
@@ -39,14 +40,17 @@ export function createVirtualDriver(options: {
       .map((row) => decodeRun({ pk: row.pk }, row));
 
   async function isForSomebody(): Promise<boolean> {
-    for (const run of runs()) {
+    const all = runs();
+    const live = new Set(all.filter(isLive).map(({ runId }) => runId));
+    for (const run of all) {
       if (!isLive(run)) {
         if (!isSettled(run)) return false;
         continue;
       }
-      const isHeld = run.isPaused && !registry.isSleeping;
-      if (!isHeld && !isWaitingForSomebody(run, await programFor(world.engine, run.definitionHash), clock.nowMs()))
-        return false;
+      if (run.isPaused && !registry.isSleeping) continue;
+      // a child that has ended, or has yet to begin, is a message that is on its way
+      if (run.active.some((entry) => entry.state === "child" && !live.has(childRunId(run, entry)))) return false;
+      if (!isWaitingForSomebody(run, await programFor(world.engine, run.definitionHash), clock.nowMs())) return false;
     }
     return true;
   }

@@ -188,6 +188,38 @@ describe("children", () => {
     expect(faked.calls("sums").map(({ input }) => input)).toHaveLength(3);
   });
 
+  it("can be taken in hand, by the node that started them and their item", async () => {
+    const asks = workflow("asks", { input: n }, (flow, input) => {
+      const boss = flow.gate("boss", { about: { n: input.n } });
+      return { by: boss.by };
+    });
+    const asksAll = workflow("asks-all", { input: v.object({ list: v.array(v.number()) }) }, (flow, input) =>
+      flow.map(input.list, (item) => call(asks, { n: item })),
+    );
+    const run = await testWorkflow(asksAll, { input: { list: [1, 2] } });
+    const [first, second] = [await run.child("asks"), await run.child("asks", 1)];
+    expect([first.waitingFor, second.waitingFor]).toEqual(Array(2).fill([{ kind: "gate", name: "boss" }]));
+    await first.decide("boss", { approved: true, by: "ann" });
+    await second.decide("boss", { approved: true, by: "mei" });
+    expect([first.output, await run.end(), run.output]).toEqual([
+      { by: "ann" },
+      "succeeded",
+      [{ by: "ann" }, { by: "mei" }],
+    ]);
+    await expect(run.child("asks", 2)).rejects.toThrow('run "run" has started no run by asks, item 2');
+    await expect(first.child("boss")).rejects.toThrow("no run by boss");
+  });
+
+  it("that have all ended are waited for by end(), though their parent waits for a signal too", async () => {
+    const go = signal("stop", n);
+    const watched = workflow("watched", { input: v.object({ list: v.array(v.number()) }) }, (flow, input) => {
+      const all = flow.map(input.list, (item) => call(sums, { n: item }), { concurrency: 20 });
+      return flow.first({ all, stopped: flow.signal(go) }).winner;
+    });
+    const run = await testWorkflow(watched, { input: { list: Array.from({ length: 30 }, (_, at) => at) } });
+    expect([await run.end(), run.output]).toEqual(["succeeded", "all"]);
+  });
+
   it("fail as their fake says", async () => {
     const run = await testWorkflow(
       workflow("w", { input: n }, (flow, input) => flow.child(sums, input, { onFailure: "continue" })),
