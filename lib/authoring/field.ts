@@ -1,5 +1,5 @@
 import type { Expr } from "../core/definition.ts";
-import { holeOf } from "../core/expression.ts";
+import { holeOf, sourcesOf } from "../core/expression.ts";
 import { isJsonObject } from "../core/json.ts";
 
 /** An expression that has no value. */
@@ -28,6 +28,13 @@ function fieldOfHole(expr: Expr, form: string, operands: readonly Expr[], name: 
     const arms = (second as readonly (readonly [Expr, Expr])[]).map(([literal, then]): Expr => [literal, field(then)]);
     return { $: ["case", first, arms, ...others.map(field)] };
   }
+  if (isMixed(expr) && (form === "coalesce" || form === "orElse")) {
+    const last = field(operands.at(-1) as Expr);
+    return operands
+      .slice(0, -1)
+      .reduceRight<Expr>((rest, part) => ({ $: ["if", presenceOf(part), field(part), rest] }), last);
+  }
+  if (isMixed(expr) && form === "must") return { $: ["if", presenceOf(first), field(first), { $: ["must", nothing] }] };
   if (form === "first" && name === "winner") return winnerOf(operands as unknown as readonly Rival[]);
   if (form === "first" && name === "value") {
     const [only, ...rivals] = operands as unknown as readonly [Rival, ...Rival[]];
@@ -40,6 +47,9 @@ function fieldOfHole(expr: Expr, form: string, operands: readonly Expr[], name: 
   }
   return { $: ["at", expr, name] };
 }
+
+/** Whether it reads more than one source: a condition would have to hold whole outputs to tell which of them is there. */
+const isMixed = (expr: Expr) => sourcesOf(expr).size > 1;
 
 /** Who won, asking of each rival only whether it has an output: a condition needs no more. */
 function winnerOf(rivals: readonly Rival[]): Expr {
@@ -63,6 +73,8 @@ export function presenceOf(expr: Expr): Expr {
     );
     return { $: ["case", first, arms, ...others.map(presenceOf)] };
   }
+  if (isMixed(expr) && (hole.form === "coalesce" || hole.form === "orElse"))
+    return { $: ["or", ...hole.operands.map(presenceOf)] };
   if (hole.form === "first") return { $: ["exists", winnerOf(hole.operands as unknown as readonly Rival[])] };
   return { $: ["exists", expr] };
 }

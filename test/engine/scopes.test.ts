@@ -1,6 +1,21 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { eq, exists, type Flow, gt, isIn, orElse, type Ref, signal, step, text, workflow } from "../../lib/index.ts";
+import {
+  and,
+  coalesce,
+  eq,
+  exists,
+  type Flow,
+  gt,
+  isIn,
+  must,
+  orElse,
+  type Ref,
+  signal,
+  step,
+  text,
+  workflow,
+} from "../../lib/index.ts";
 import { tell } from "./story.ts";
 
 const card = v.object({ kind: v.literal("card"), digits: v.string() });
@@ -89,6 +104,33 @@ describe("flow.when", () => {
       return flow.when(eq(made.said.text, "a"), (inner) => saying(inner, "then", "c").text);
     });
     expect([result, ran]).toEqual(["c", ["also", "said", "then"]]);
+  });
+});
+
+describe("what is there of several", () => {
+  it.each([
+    [true, "a"],
+    [false, "b"],
+  ])("gives its fields to conditions, though its whole result would be too big to compare (%s)", async (vip, text) => {
+    const { result, ran } = await told({ vip }, (flow, given) => {
+      const said = flow.when(given.vip, (inner) => saying(inner, "said", "a"));
+      const else_ = saying(flow, "else", "b");
+      const [both, either, sure] = [coalesce(said, else_), orElse(said, else_), must(coalesce(said, else_))];
+      return flow.when(
+        and(exists(both), eq(both.text, text), eq(either.text, text), eq(sure.text, text)),
+        (inner) => saying(inner, "then", both.text).text,
+      );
+    });
+    expect([result, ran]).toEqual([text, vip ? ["else", "said", "then"] : ["else", "then"]]);
+  });
+
+  it("fails where it must be there and is not", async () => {
+    const { status, reason } = await told({ vip: false }, (flow, given) => {
+      const one = flow.when(given.vip, (inner) => saying(inner, "one", "a"));
+      const two = flow.when(given.vip, (inner) => saying(inner, "two", "a"));
+      return saying(flow, "then", must(coalesce(one, two)).text).text;
+    });
+    expect([status, reason]).toEqual(["failed", "missing-value"]);
   });
 });
 
