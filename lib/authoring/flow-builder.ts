@@ -20,7 +20,7 @@ export function createFlow(build: Build, { hasOutput }: { readonly hasOutput: bo
     signal: (signal: unknown, options: Given = {}) => addSignal(build, signal, options),
     gate: (name: unknown, options: Given = {}) => addGate(build, name, options),
     sleep: (name: unknown, end: unknown, options: Given = {}) => addSleep(build, name, end, options),
-    first: (rivals: unknown) => addFirst(build, rivals),
+    first: (rivals: unknown, options: Given = {}) => addFirst(build, rivals, options),
     when: (condition: unknown, body: unknown) => addWhen(build, flow, condition, body),
     given: (value: unknown, body: unknown) => addGiven(build, flow, value, body),
     choose: (value: unknown, key: unknown, cases: unknown, otherwise: unknown) =>

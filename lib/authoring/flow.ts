@@ -100,6 +100,8 @@ export interface Flow {
    * nothing else may read them. A failure fails the run as ever.
    */
   first<R extends Rivals>(rivals: R): Ref<Winner<R>>;
+  /** The same, and a rival that fails drops out while others may win. Yields nothing if all of them failed. */
+  first<R extends Rivals>(rivals: R, options: { readonly onFailure: "continue" }): Ref<Winner<R> | undefined>;
 
   /** Nodes that are added inside run only if the condition holds. Yields what `body` returns, or nothing. */
   when<const R>(condition: Condition, body: (flow: this) => R & NotAsync<R>): Ref<Shape<R> | undefined>;

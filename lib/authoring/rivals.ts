@@ -5,7 +5,7 @@ import type { Reference } from "./reference.ts";
 /** The groups of nodes of which only the first yields, and who reads their members. */
 export interface Rivals {
   /** Makes one group of these nodes. */
-  race(names: readonly string[]): void;
+  race(names: readonly string[], fields: { readonly onFailure?: "continue" }): void;
   /** Notes that a reference ended up somewhere: its node may be found to be a rival later. */
   noteRead(reference: Reference, path: string): void;
   /** Calls `body` without noting what it lowers: who merely waits for a node need not care whether it was skipped. */
@@ -26,13 +26,17 @@ export function createRivals({ nodes, fault, replace }: Kept): Rivals {
   const groups = new Map<string, readonly string[]>();
   let isNoting = true;
   return {
-    race(names) {
+    race(names, fields) {
       const group = names[0] ?? "";
       for (const name of names) {
         const node = nodes.find((each) => each.name === name);
         if (!node) continue;
         if (node.oneOf !== undefined) fault(`"${name}" takes part in two flow.first: join them in one`);
-        else replace(node, { ...node, oneOf: group });
+        else if (node.onFailure !== undefined)
+          fault(
+            `${name}: onFailure: "continue" is neither a win nor a failure: say it of all rivals, flow.first({ ... }, { onFailure: "continue" })`,
+          );
+        else replace(node, { ...node, ...fields, oneOf: group });
         groups.set(name, names);
       }
     },

@@ -9,8 +9,8 @@ interface Group {
 }
 
 /**
- * Groups of which one wins. A rival that waited for another could never win; one whose failure or time-out is data would end
- * without a winner.
+ * Groups of which one wins. A rival that waited for another could never win; a signal whose time-out is data would win with
+ * nothing. One whose failure is data does not win by it: the others go on.
  */
 export function checkRivals({ nodes, position, hiddenFrom, reads }: Group, place: Place): void {
   const groups = new Map<string, number[]>();
@@ -34,13 +34,6 @@ export function checkRivals({ nodes, position, hiddenFrom, reads }: Group, place
 }
 
 function checkRival(node: { readonly [name: string]: Json }, place: Place): void {
-  if (node["onFailure"] === "continue") {
-    place
-      .at("onFailure")
-      .fault(
-        '"continue" is neither a win nor a failure: leave it out, or do it in a child whose output says what became of it',
-      );
-  }
   if (node["kind"] === "signal" && node["onTimeout"] === "continue") {
     place
       .at("onTimeout")

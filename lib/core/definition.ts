@@ -68,7 +68,7 @@ interface NodeCommon {
   readonly when?: Expr;
   /** `"continue"`: a failure does not fail the run; dependents see an outcome `{ ok, value } | { ok, error }`. */
   readonly onFailure?: "continue";
-  /** Of the nodes of one group the first that is done wins: the others are skipped, and what they began is cancelled. */
+  /** Of the nodes of one group the first that is done wins: the others are skipped, and what they began is cancelled. One that failed has not won. */
   readonly oneOf?: string;
   /**
    * Set on the hidden nodes at the end: the name of the node that this one undoes. Its own references to that node yield the plain

@@ -183,7 +183,12 @@ const refused: readonly [string, (flow: Loose, input: Loose) => unknown, RegExp]
   [
     "a rival whose failure is data",
     (flow) => flow.first({ a: use(flow, 1, { onFailure: "continue" }), b: flow.sleep("s", "1m") }).winner,
-    /work: onFailure: "continue" is neither a win nor a failure/,
+    /work: onFailure: "continue" is neither a win nor a failure: say it of all rivals/,
+  ],
+  [
+    "options of a race that it does not have",
+    (flow) => flow.first({ a: use(flow, 1), b: flow.sleep("s", "1m") }, { onFailure: "ignore", limit: 1 }).winner,
+    /flow\.first: there is no option "limit": use onFailure[\s\S]*flow\.first: onFailure is "fail" or "continue"/,
   ],
   [
     "a rival whose time-out is data",

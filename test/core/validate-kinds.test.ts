@@ -113,11 +113,6 @@ describe("repeats, externals, sleeps until, races and recursion", () => {
       [/nodes\[2\]: waits for "a" of its own group/],
     ],
     [
-      "a rival that fails as data",
-      [step("a", { oneOf: "g", onFailure: "continue" }), step("b", { oneOf: "g" })],
-      [/nodes\[0\]\.onFailure: "continue" is neither a win nor a failure/],
-    ],
-    [
       "a rival that times out as data",
       [
         { kind: "signal", name: "a", signal: "s", timeoutMs: 5, onTimeout: "continue", oneOf: "g" },

@@ -98,6 +98,61 @@ describe("the first of several", () => {
     expect(await story.end()).toMatchObject({ status: "failed", message: "bad: no" });
   });
 
+  const bad = (name: string) =>
+    step(name, { input: none, output: text }, () => {
+      throw new FatalError("no");
+    });
+  const good = step("good", { input: none, output: text }, () => ({ text: "good" }));
+
+  it("is another than one that failed, if that was allowed", async () => {
+    const first = (flow: Flow) =>
+      flow.first(
+        { bad: flow.run(bad("bad"), {}), good: flow.run(good, {}, { after: [flow.sleep("nap", "1h")] }) },
+        { onFailure: "continue" },
+      );
+    const story = tell(race(first));
+    await story.begin();
+    expect(await story.end()).toMatchObject({
+      status: "succeeded",
+      output: { result: { winner: "good", value: { text: "good" } } },
+    });
+  });
+
+  it("is nobody if all of them failed and might", async () => {
+    const first = (flow: Flow) => {
+      const gate = flow.gate("gate", { timeout: "1h", onTimeout: "reject" });
+      const items = flow.map(
+        flow.run(
+          step("list", { input: none, output: v.array(none) }, () => [{}]),
+          {},
+        ),
+        bad("item"),
+      );
+      const all = { bad: flow.run(bad("bad"), {}), gate, items };
+      const end = flow.first(all, { onFailure: "continue" });
+      return flow.given(end, (known) => known.winner);
+    };
+    const story = tell(race(first));
+    await story.begin();
+    expect(await story.end()).toMatchObject({ status: "succeeded", output: {}, tookMs: hour });
+  });
+
+  it("undoes what won among some that failed, and nothing else, if the run fails later", async () => {
+    const undone: string[] = [];
+    const undo = step("undo", { input: text }, ({ text: what }) => void undone.push(what));
+    const story = tell(
+      race((flow) => {
+        const compensate = (out: Ref<{ text: string }>) => call(undo, { text: out.text });
+        const all = { bad: flow.run(bad("bad"), {}, { compensate }), good: flow.run(good, {}, { compensate }) };
+        const { winner } = flow.first(all, { onFailure: "continue" });
+        return flow.run(bad("later"), {}, { when: eq(winner, "good") });
+      }),
+    );
+    await story.begin();
+    expect(await story.end()).toMatchObject({ status: "failed", message: "later: no" });
+    expect(undone).toEqual(["good"]);
+  });
+
   it("does not wait for a loser that nobody claimed", async () => {
     let world: World | undefined;
     const { step: work, log } = slow("work", second, () => world as World);

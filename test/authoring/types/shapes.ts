@@ -153,6 +153,16 @@ const sure = flow.first({
 });
 same<typeof sure.winner, Ref<"a" | "b">>();
 same<typeof sure.value, Ref<{ sent: boolean }>>();
+const tolerant = flow.first(
+  { a: flow.run(mail, { to: "x" }), late: flow.sleep("late", "3d") },
+  { onFailure: "continue" },
+);
+same<typeof tolerant.winner, Ref<"a" | "late" | undefined>>();
+// @ts-expect-error all of them may have failed
+flow.choose(tolerant, "winner", { a: () => 1, late: () => 2 });
+flow.given(tolerant, (known) => flow.choose(known, "winner", { a: ({ value }) => value.sent, late: () => false }));
+// @ts-expect-error a race knows one option
+flow.first({ a: flow.run(mail, { to: "x" }), late: flow.sleep("late", "3d") }, { limit: 1 });
 
 // repeat
 const polled = flow.repeat(poll, input, { until: (out) => eq(out.state, "done"), every: "10s", limit: 100 });
