@@ -44,14 +44,7 @@ export const mutations: readonly Mutation[] = [
     rule: "A dead lease ends on the attempt's record before the tick goes on.",
     file: "lib/core/nodes/step.ts",
     find: `  if (leaseUntilMs <= draft.nowMs) {
-    draft.endings.push({
-      kind: "lost",
-      node: entry.node,
-      index: entry.index,
-      attempt: entry.attempt,
-      token: record.token ?? "",
-      leaseUntilMs,
-    });
+    draft.endings.push(lostEnding(entry, record));
   } else`,
     replace: `  if (leaseUntilMs <= draft.nowMs) {
     takeOutcome(draft, draft.program.nodes[entry.node], entry, { kind: "lost", isUnclaimed: false });
