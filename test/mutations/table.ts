@@ -311,8 +311,8 @@ export const mutations: readonly Mutation[] = [
     id: "H9 merged",
     rule: "What only one message of a batch makes the run do is done.",
     file: "lib/engine/processing.ts",
-    find: `      why: foremost(sum.why, each.why),`,
-    replace: `      why: sum.why === each.why ? sum.why : "hand",`,
+    find: `.reduce(foremost),`,
+    replace: `.reduce((one, other) => (one === other ? one : "hand")),`,
     test: { file: h09, title: "H9: a deploy's word that parked nodes" },
   },
   {
@@ -322,6 +322,15 @@ export const mutations: readonly Mutation[] = [
     find: `  if (failed?.kind !== "failed") return;`,
     replace: `  return;`,
     test: { file: h09, title: "H9: a message is handed back" },
+  },
+  {
+    id: "H10 unclear claim",
+    rule: "A claim that gets no answer is asked again.",
+    file: "lib/engine/work.ts",
+    find: `const claimed = await patiently(asked, claimAttempt(run, entry, claim), "the claim may not have been written");`,
+    replace: `const claimed = await engine.store.write(claimAttempt(run, entry, claim), { returns: "nothing" });
+  if (claimed.kind === "unclear") throw new Fault("unavailable", "the claim may not have been written");`,
+    test: { file: h10, title: "H10: a claim that gets no answer" },
   },
   {
     id: "H10 claim",
