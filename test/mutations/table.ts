@@ -36,6 +36,9 @@ const w05 = "test/protocol/w05-due-of-the-mailbox.test.ts";
 const w06 = "test/protocol/w06-inline-fallback.test.ts";
 const w07 = "test/protocol/w07-room-in-the-mailbox.test.ts";
 const w08 = "test/protocol/w08-memory-of-the-watchdog.test.ts";
+const first = "test/engine/first.test.ts";
+const external = "test/engine/external.test.ts";
+const repeat = "test/engine/repeat.test.ts";
 const fences = "test/protocol/fences.test.ts";
 
 export const mutations: readonly Mutation[] = [
@@ -852,5 +855,37 @@ export const mutations: readonly Mutation[] = [
     find: `Math.min(Math.max(bySends, byAge), limits.dispatchGraceMsMax);`,
     replace: `Math.min(bySends, limits.dispatchGraceMsMax);`,
     test: { file: h03, title: "H3 (a): looks at a task in a long queue" },
+  },
+  {
+    id: "first",
+    rule: "The first of a group that is done wins: the others are skipped.",
+    file: "lib/core/nodes/settle.ts",
+    find: `    if (stateOf(draft, rival) === "pending") nodeSkipped(draft, nodeAt(draft.program, rival));`,
+    replace: `    if (stateOf(draft, rival) === "skipped") nodeSkipped(draft, nodeAt(draft.program, rival));`,
+    test: { file: first, title: "is the signal, if that comes before the timer" },
+  },
+  {
+    id: "first undo",
+    rule: "What lost and had its effect all the same is undone at once.",
+    file: "lib/core/ending.ts",
+    find: `    else if (state === "skipped") undoLoser(draft, owner);`,
+    replace: ``,
+    test: { file: first, title: "awaits a loser that runs and has a compensation" },
+  },
+  {
+    id: "external cap",
+    rule: "Heartbeats from outside reach no further than the completion may.",
+    file: "lib/engine/external.ts",
+    find: `Math.min(engine.clock.nowMs() + outsideMs(node), lastMs(node, startedAtMs))`,
+    replace: `engine.clock.nowMs() + outsideMs(node)`,
+    test: { file: external, title: "lives on by heartbeats from outside" },
+  },
+  {
+    id: "repeat limit",
+    rule: "A repeat ends when its iterations are used up.",
+    file: "lib/core/nodes/repeat.ts",
+    find: ` && entry.index + 1 < def.limit`,
+    replace: ``,
+    test: { file: repeat, title: "fails when its iterations are used up" },
   },
 ];
