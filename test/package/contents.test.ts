@@ -28,7 +28,7 @@ describe("what is packed", () => {
       if (found.has(file)) continue;
       const isTypes = file.endsWith(".d.ts");
       const imports = importsOf(file, readFileSync(join(home, file), "utf8")).map(({ to }) =>
-        isTypes ? to.replace(/^(dist\/.*)\.js$/, "$1.d.ts") : to,
+        isTypes ? to.replace(/^(dist\/.*)\.[jt]s$/, "$1.d.ts") : to,
       );
       found.set(file, imports);
       open.push(...imports.filter((to) => to.startsWith("dist/")));
@@ -42,7 +42,8 @@ describe("what is packed", () => {
   it("holds the functions, and no test, no example, no embedded stack", () => {
     const functions = ["coordinator", "worker", "watchdog"].map((name) => `dist/functions/${name}.js`);
     expect([...held]).toEqual(expect.arrayContaining(functions));
-    const stray = /^(?:lib|test|examples|benchmarks|node_modules)\b|^dist\/(?:examples|test|lib\/(?:local|cli))|functions\/dev|\.test\./;
+    const stray =
+      /^(?:lib|test|examples|benchmarks|node_modules)\b|^dist\/(?:examples|test|lib\/(?:local|cli))|functions\/dev|\.test\./;
     expect([...held].filter((file) => stray.test(file))).toEqual([]);
   });
 
@@ -57,7 +58,7 @@ describe("what is packed", () => {
   it("needs nothing that it does not bring: dependencies everywhere, the optional peers in the construct alone", () => {
     const functions = [...held].filter((file) => /^dist\/functions\/[^/]+\.js$/.test(file));
     const all = [reached([...filesOf("default"), ...functions]), reached(filesOf("types"))];
-    expect(all.map(({ size }) => size > 100)).toEqual([true, true]);
+    expect(all.map(({ size }) => size > 60)).toEqual([true, true]);
     const { dependencies, peerDependencies, peerDependenciesMeta } = manifest;
     const strange = all.flatMap((files) =>
       [...files].flatMap(([file, imports]) =>
@@ -85,12 +86,14 @@ describe("what is packed", () => {
     expect(missing).toEqual([]);
   });
 
-  it("links, in its pages, to files that are in it or to the web", () => {
-    const pages = [...held].filter((file) => file.endsWith(".md") && file !== "CHANGELOG.md");
+  it("has every page that its pages link to, but for those about the source", () => {
+    const pages = [...held].filter((file) => file.endsWith(".md"));
+    const ofTheSource = /^(?:ARCHITECTURE\.md|CONTRIBUTING\.md|(?:lib|test|examples)\/|examples$)/;
     const dead = pages.flatMap((page) =>
       [...readFileSync(join(home, page), "utf8").matchAll(/\]\(((?!https?:)[^)#]+)\)/g)]
         .map(([, to = ""]) => to)
-        .filter((to) => !existsSync(join(home, dirname(page), to)))
+        .map((to) => normalize(join(dirname(page), to)))
+        .filter((to) => !ofTheSource.test(to) && !existsSync(join(home, to)))
         .map((to) => `${page}: ${to}`),
     );
     expect(dead).toEqual([]);

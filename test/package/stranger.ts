@@ -9,8 +9,9 @@ export type Compiler = (typeof compilers)[number];
 
 /** Settings of users. Declarations of the package are checked too, under all of them. */
 export const settings = {
-  "node, strictest": {
+  strictest: {
     module: "nodenext",
+    allowImportingTsExtensions: true,
     strict: true,
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
@@ -20,7 +21,7 @@ export const settings = {
     erasableSyntaxOnly: true,
     skipLibCheck: false,
   },
-  "bundler, strict": {
+  bundler: {
     target: "es2022",
     lib: ["es2022"],
     module: "esnext",
@@ -31,7 +32,7 @@ export const settings = {
   },
 } as const;
 
-const common = { noEmit: true, allowImportingTsExtensions: true, types: ["node"] };
+const common = { noEmit: true, types: ["node"] };
 
 /** A folder of a stranger's repository, with these files in it. */
 export function createStranger(name: string, files: Readonly<Record<string, string>>) {
