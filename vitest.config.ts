@@ -20,7 +20,14 @@ export default defineConfig({
         },
       },
       { test: { ...common, name: "stack", include: ["test/stack/**/*.test.ts"] } },
-      { test: { ...common, name: "package", include: ["test/package/**/*.test.ts"] } },
+      {
+        test: {
+          ...common,
+          name: "package",
+          include: ["test/package/**/*.test.ts"],
+          globalSetup: ["test/package/setup.ts"],
+        },
+      },
     ],
   },
 });

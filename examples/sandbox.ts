@@ -9,7 +9,12 @@ export const sandbox: {
   crash(context: StepContext): Promise<never>;
   pause(ms: number, signal: AbortSignal): Promise<void>;
 } = {
-  crash: async () => process.exit(137),
+  crash: async ({ runId, node }) => {
+    console.error(
+      `${runId}: its input takes the process of "${node}" down, once. What is kept goes on at the next start.`,
+    );
+    process.exit(137);
+  },
   pause: (ms, signal) => wait(ms, undefined, { signal }),
 };
 

@@ -114,16 +114,35 @@ Runs Tickwright on this machine: DynamoDB, SQS and S3 on loopback, and the funct
   --help            this text
 `;
 
+const options = {
+  ephemeral: { type: "boolean" },
+  data: { type: "string" },
+  start: { type: "string" },
+  quiet: { type: "boolean" },
+  help: { type: "boolean" },
+} as const;
+
+interface StartedRun {
+  readonly workflow: string;
+  readonly runId: string;
+  readonly input: unknown;
+}
+
+/** What the command line asks for. What nobody can make sense of ends the process, with the reason and the help. */
+async function asked() {
+  try {
+    const { values } = parseArgs({ options });
+    const runs: unknown = values.start === undefined ? [] : JSON.parse(await readFile(values.start, "utf8"));
+    if (!Array.isArray(runs)) throw new Error(`${values.start} is not a list of runs.`);
+    return { ...values, runs: runs as readonly StartedRun[] };
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
+    return process.exit(2);
+  }
+}
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      ephemeral: { type: "boolean" },
-      data: { type: "string" },
-      start: { type: "string" },
-      quiet: { type: "boolean" },
-      help: { type: "boolean" },
-    },
-  });
+  const values = await asked();
   if (values.help) return void process.stdout.write(help);
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   const log = createJsonLog({
@@ -149,21 +168,16 @@ async function main(): Promise<void> {
   );
   print(`Workflows: ${configured.map((workflow) => workflow.name).join(", ")}.`);
   print(
-    `\nWake a run by hand (put its id for RUN-ID):\n\n  ${nodeCommand(message)}\n\nor, with the AWS CLI:\n\n  ${awsCommand(message)}\n`,
+    `\nWake a run by hand, from this folder (put its id for RUN-ID):\n\n  ${nodeCommand(message)}\n\nor, with the AWS CLI:\n\n  ${awsCommand(message)}\n`,
   );
-  if (values.start !== undefined) await startAll(engine, values.start, print);
+  await startAll(engine, values.runs, print);
   print("Stop with Ctrl-C.");
   const stop = () => void stack.stop().then(() => process.exit(0));
   process.once("SIGINT", stop);
   process.once("SIGTERM", stop);
 }
 
-async function startAll(engine: Engine, file: string, print: (line: string) => void): Promise<void> {
-  const runs = JSON.parse(await readFile(file, "utf8")) as readonly {
-    readonly workflow: string;
-    readonly runId: string;
-    readonly input: unknown;
-  }[];
+async function startAll(engine: Engine, runs: readonly StartedRun[], print: (line: string) => void): Promise<void> {
   for (const { workflow, runId, input } of runs) {
     try {
       const { isNew } = await start(engine, { workflow, runId, input });

@@ -3,7 +3,9 @@ import type { Dimensions, MetricName } from "./core/metrics.ts";
 
 /** A stored value. Bytes stay bytes. */
 export type Value = string | number | boolean | Uint8Array | readonly Value[] | { readonly [name: string]: Value };
+/** What a record holds: its attributes by name. */
 export type Fields = { readonly [name: string]: Value };
+/** Where a record is in its table. */
 export type Key = { readonly pk: string; readonly sk: string };
 /** Into a record: `["e", 0]` or `["i", "sig-1"]`. */
 export type Path = readonly [name: string, ...rest: readonly (string | number)[]];
@@ -93,6 +95,7 @@ export interface PayloadStore {
   remove(prefix: string): Promise<void>;
 }
 
+/** The time, and a way to let it pass. */
 export interface Clock {
   nowMs(): number;
   /** Rejects with the signal's reason when aborted. */

@@ -12,6 +12,7 @@ import {
 } from "./draft.ts";
 import type { Attempt } from "./inputs.ts";
 import { attemptName } from "./keys.ts";
+import { lostEnding } from "./nodes/lease.ts";
 import { workDone, workFailed } from "./nodes/settle.ts";
 import { examineStep, keepOutput, openStep } from "./nodes/step.ts";
 import { nodeAt, type Program, type ProgramNode } from "./program.ts";
@@ -60,14 +61,7 @@ function windDownEntry(draft: Draft, owner: ProgramNode, entry: Active, options:
       if (record?.outcome) return takeLast(draft, owner, entry, record);
       if (!record) return close(draft, entry);
       if ((record.leaseUntilMs ?? 0) <= draft.nowMs) {
-        draft.endings.push({
-          kind: "lost",
-          node: entry.node,
-          index: entry.index,
-          attempt: entry.attempt,
-          token: record.token ?? "",
-          leaseUntilMs: record.leaseUntilMs ?? 0,
-        });
+        draft.endings.push(lostEnding(entry, record));
       } else if (!isAwaited) dropActive(draft, entry);
       else if (entry.untilMs <= draft.nowMs) awaitUntil(draft, entry, record.leaseUntilMs ?? 0);
   }

@@ -99,13 +99,14 @@ async function transient(
   counted: { readonly seen: Snapshot; readonly strikes: Strikes | undefined } | undefined,
 ): Promise<Processed> {
   const fault = error as Fault;
-  engine.metrics.count("messages-handed-back");
   engine.log.write("warn", "processing.transient", { runId: envelope.runId, code: fault.code, reason: fault.message });
   const isClear = !counted?.strikes || (await removeStrikes(engine, counted.seen, counted.strikes));
   const isNewer = fault.code === "newer-format";
   if (isClear && !isNewer) return "back";
   // the table takes not even that: a new message is nobody's redelivery; and what a newer build wrote waits for the deploy
   const delayMs = isNewer ? newerFormatDelayS * 1000 : 5_000;
+  // what is handed back by name is counted where the batch is answered
+  engine.metrics.count("messages-handed-back");
   const [sent] = await engine.queue.send([
     message(queue, { ...envelope, isAll: true }, `${envelope.runId}:after-fault`, delayMs),
   ]);
@@ -123,7 +124,6 @@ async function permanent(engine: Engine, ref: RunRef, error: unknown): Promise<P
     reason: data.message,
     ...(error instanceof Error && { stack: error.stack }),
   });
-  engine.metrics.count("messages-handed-back");
   try {
     const seen = await snapshot(engine, ref);
     if (!seen?.owner.isLive) return "back";

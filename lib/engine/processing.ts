@@ -63,21 +63,19 @@ const foremost = (one: Why, other: Why): Why =>
 
 /** Several first-time messages for one run are one processing: their hints add up. */
 export function merged(processings: readonly Processing[]): Processing {
-  const [first, ...others] = processings;
+  const [first] = processings;
   if (!first) throw new RangeError("nothing to merge");
-  return others.reduce<Processing>(
-    (sum, each) => ({
-      ...sum,
-      runUid: sum.runUid === each.runUid ? sum.runUid : undefined,
-      hints: new Set([...sum.hints, ...each.hints]),
-      isLoadAll: sum.isLoadAll || each.isLoadAll,
-      isPerformAll: sum.isPerformAll || each.isPerformAll,
-      why: foremost(sum.why, each.why),
-      requeues: Math.max(sum.requeues, each.requeues),
-      requeuesAtSeq: Math.max(sum.requeuesAtSeq, each.requeuesAtSeq),
-      doubts: Math.max(sum.doubts, each.doubts),
-      sk: sum.sk ?? each.sk,
-    }),
-    first,
-  );
+  const most = (of: (each: Processing) => number) => Math.max(...processings.map(of));
+  return {
+    ...first,
+    runUid: processings.every((each) => each.runUid === first.runUid) ? first.runUid : undefined,
+    hints: new Set(processings.flatMap((each) => [...each.hints])),
+    isLoadAll: processings.some((each) => each.isLoadAll),
+    isPerformAll: processings.some((each) => each.isPerformAll),
+    why: processings.map((each) => each.why).reduce(foremost),
+    requeues: most((each) => each.requeues),
+    requeuesAtSeq: most((each) => each.requeuesAtSeq),
+    doubts: most((each) => each.doubts),
+    sk: processings.find((each) => each.sk !== undefined)?.sk,
+  };
 }

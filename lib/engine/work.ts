@@ -122,8 +122,8 @@ async function remote(asked: Task, loaded: Loaded, node: ProgramNode, entry: Act
     nowMs,
     retentionMs: engine.limits.retentionMs,
   };
-  const claimed = await engine.store.write(claimAttempt(run, entry, claim), { returns: "nothing" });
-  if (claimed.kind === "unclear") throw new Fault("unavailable", "the claim may not have been written");
+  // without an answer it is asked again: the record that refuses it then bears this very token
+  const claimed = await patiently(asked, claimAttempt(run, entry, claim), "the claim may not have been written");
   if (claimed.kind === "refused" && claimed.now[attemptAttributes.token] !== token)
     return await taken(asked, entry, claimed.now);
   engine.metrics.count("attempts-claimed", 1, { group: asked.group });
@@ -177,8 +177,8 @@ async function record(asked: Task, run: Run, entry: Active, token: string, ran: 
 }
 
 /**
- * Writes what a handler has done. That is worth some patience: a refusal of the platform is asked again while there is time, as
- * without a record it is done again.
+ * Writes a claim, or what a handler has done. That is worth some patience: a reply that was lost, and a refusal of the platform, are
+ * asked again while there is time. A claim that nobody knows of burns an attempt; a result without a record is done again.
  */
 async function patiently({ engine, processing }: Task, write: Write, doubt: string): Promise<Certain> {
   for (let again = 0; ; again++) {

@@ -1,4 +1,5 @@
 /** Optimistic concurrency without a lock, for users' own records: the mechanism that the engine commits with. */
+export type { Clock, Fields, Key, Random, RunStore } from "../ports.ts";
 export {
   type EntityTag,
   formatEtag,

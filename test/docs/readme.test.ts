@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+import { pages, read, root } from "./pages.ts";
 
 test("the README's first workflow is examples/first.ts, which compiles, in at most 20 lines", () => {
   const [, code = ""] = /```ts\n(import \* as v[\s\S]*?)```/.exec(read("README.md")) ?? [];
@@ -9,12 +9,30 @@ test("the README's first workflow is examples/first.ts, which compiles, in at mo
   expect(code.trimEnd().split("\n").length).toBeLessThanOrEqual(20);
 });
 
-test("every file that the pages link to is there", () => {
-  const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+test("everything that the pages link to is there: files, and headings in them", () => {
   const links = pages.flatMap((page) =>
-    [...read(page).matchAll(/\]\(((?!https?:)[^)#]+)\)/g)].map(([, target]) => target),
+    [...read(page).matchAll(/\]\(((?!https?:)[^)]+)\)/g)].map(([, target = ""]) => ({ page, target })),
   );
-  const missing = links.filter((target) => !existsSync(new URL(`../../${target}`, import.meta.url)));
-  expect(links.length).toBeGreaterThan(10);
-  expect(missing).toEqual([]);
+  const anchorOf = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, "")
+      .trim()
+      .replaceAll(" ", "-");
+  const isThere = ({ page, target }: (typeof links)[number]) => {
+    const [file = "", anchor] = target.split("#");
+    const path = file === "" ? page : join(dirname(page), file);
+    if (!existsSync(join(root, path))) return false;
+    if (anchor === undefined) return true;
+    return [...read(path).matchAll(/^#+ (.*)$/gm)].some(([, heading = ""]) => anchorOf(heading) === anchor);
+  };
+  expect(links.length).toBeGreaterThan(30);
+  expect(links.filter((link) => !isThere(link))).toEqual([]);
+});
+
+test("every command that the pages name is a script of package.json", () => {
+  const { scripts } = JSON.parse(read("package.json"));
+  const named = pages.flatMap((page) => [...read(page).matchAll(/npm run ([a-z:-]+)/g)].map(([, name = ""]) => name));
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });

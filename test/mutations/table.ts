@@ -36,6 +36,9 @@ const w05 = "test/protocol/w05-due-of-the-mailbox.test.ts";
 const w06 = "test/protocol/w06-inline-fallback.test.ts";
 const w07 = "test/protocol/w07-room-in-the-mailbox.test.ts";
 const w08 = "test/protocol/w08-memory-of-the-watchdog.test.ts";
+const first = "test/engine/first.test.ts";
+const external = "test/engine/external.test.ts";
+const repeat = "test/engine/repeat.test.ts";
 const fences = "test/protocol/fences.test.ts";
 
 export const mutations: readonly Mutation[] = [
@@ -44,14 +47,7 @@ export const mutations: readonly Mutation[] = [
     rule: "A dead lease ends on the attempt's record before the tick goes on.",
     file: "lib/core/nodes/step.ts",
     find: `  if (leaseUntilMs <= draft.nowMs) {
-    draft.endings.push({
-      kind: "lost",
-      node: entry.node,
-      index: entry.index,
-      attempt: entry.attempt,
-      token: record.token ?? "",
-      leaseUntilMs,
-    });
+    draft.endings.push(lostEnding(entry, record));
   } else`,
     replace: `  if (leaseUntilMs <= draft.nowMs) {
     takeOutcome(draft, draft.program.nodes[entry.node], entry, { kind: "lost", isUnclaimed: false });
@@ -318,8 +314,8 @@ export const mutations: readonly Mutation[] = [
     id: "H9 merged",
     rule: "What only one message of a batch makes the run do is done.",
     file: "lib/engine/processing.ts",
-    find: `      why: foremost(sum.why, each.why),`,
-    replace: `      why: sum.why === each.why ? sum.why : "hand",`,
+    find: `.reduce(foremost),`,
+    replace: `.reduce((one, other) => (one === other ? one : "hand")),`,
     test: { file: h09, title: "H9: a deploy's word that parked nodes" },
   },
   {
@@ -329,6 +325,15 @@ export const mutations: readonly Mutation[] = [
     find: `  if (failed?.kind !== "failed") return;`,
     replace: `  return;`,
     test: { file: h09, title: "H9: a message is handed back" },
+  },
+  {
+    id: "H10 unclear claim",
+    rule: "A claim that gets no answer is asked again.",
+    file: "lib/engine/work.ts",
+    find: `const claimed = await patiently(asked, claimAttempt(run, entry, claim), "the claim may not have been written");`,
+    replace: `const claimed = await engine.store.write(claimAttempt(run, entry, claim), { returns: "nothing" });
+  if (claimed.kind === "unclear") throw new Fault("unavailable", "the claim may not have been written");`,
+    test: { file: h10, title: "H10: a claim that gets no answer" },
   },
   {
     id: "H10 claim",
@@ -850,5 +855,37 @@ export const mutations: readonly Mutation[] = [
     find: `Math.min(Math.max(bySends, byAge), limits.dispatchGraceMsMax);`,
     replace: `Math.min(bySends, limits.dispatchGraceMsMax);`,
     test: { file: h03, title: "H3 (a): looks at a task in a long queue" },
+  },
+  {
+    id: "first",
+    rule: "The first of a group that is done wins: the others are skipped.",
+    file: "lib/core/nodes/settle.ts",
+    find: `    if (stateOf(draft, rival) === "pending") nodeSkipped(draft, nodeAt(draft.program, rival));`,
+    replace: `    if (stateOf(draft, rival) === "skipped") nodeSkipped(draft, nodeAt(draft.program, rival));`,
+    test: { file: first, title: "is the signal, if that comes before the timer" },
+  },
+  {
+    id: "first undo",
+    rule: "What lost and had its effect all the same is undone at once.",
+    file: "lib/core/ending.ts",
+    find: `    else if (state === "skipped") undoLoser(draft, owner);`,
+    replace: ``,
+    test: { file: first, title: "awaits a loser that runs and has a compensation" },
+  },
+  {
+    id: "external cap",
+    rule: "Heartbeats from outside reach no further than the completion may.",
+    file: "lib/engine/external.ts",
+    find: `Math.min(engine.clock.nowMs() + outsideMs(node), lastMs(node, startedAtMs))`,
+    replace: `engine.clock.nowMs() + outsideMs(node)`,
+    test: { file: external, title: "lives on by heartbeats from outside" },
+  },
+  {
+    id: "repeat limit",
+    rule: "A repeat ends when its iterations are used up.",
+    file: "lib/core/nodes/repeat.ts",
+    find: ` && entry.index + 1 < def.limit`,
+    replace: ``,
+    test: { file: repeat, title: "fails when its iterations are used up" },
   },
 ];

@@ -30,6 +30,17 @@ test("H10: a claim whose reply was lost is this worker's own: the attempt runs",
   expect(await stage.toEnd(1_000)).toMatchObject({ phase: "succeeded", output: { n: 2 } });
 });
 
+for (const kind of ["lose-reply", "lose-request"] as const) {
+  test(`H10: a claim that gets no answer (${kind}) is asked again, and burns no attempt`, async () => {
+    const { ran, stage } = counted();
+    await stage.begin("one");
+    stage.store.once(isClaim, { kind });
+    await stage.world.clock.drive(stage.work(stage.only(tasks)));
+    expect(await stage.toEnd(1_000)).toMatchObject({ phase: "succeeded", output: { n: 2 } });
+    expect(ran).toHaveLength(1);
+  });
+}
+
 test("H10: a result whose reply was lost is this worker's own: the run goes on at once", async () => {
   const { ran, stage } = counted();
   await stage.begin("one");

@@ -1,10 +1,17 @@
 import type { WorkBody } from "../definition.ts";
+import type { Attempt, Ending } from "../inputs.ts";
 import type { Limits } from "../limits.ts";
 import type { Active } from "../run.ts";
 
 /** A worker's right to one attempt lasts this long: the step's own bound, and slack for two clocks that differ. */
 export function leaseMs(body: WorkBody, limits: Limits): number {
   return (body.heartbeatMs ?? body.timeoutMs) + limits.clockSlackMs;
+}
+
+/** A claim whose lease has run out: it is closed as lost under the very lease that was seen, so that a heartbeat wins over it. */
+export function lostEnding(entry: Active, record: Attempt): Ending {
+  const { node, index, attempt } = entry;
+  return { kind: "lost", node, index, attempt, token: record.token ?? "", leaseUntilMs: record.leaseUntilMs ?? 0 };
 }
 
 /**

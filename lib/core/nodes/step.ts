@@ -6,7 +6,7 @@ import { attemptName } from "../keys.ts";
 import { isInline, type ProgramNode, stepBodyOf } from "../program.ts";
 import { retryDelayMs } from "../retry.ts";
 import type { Active, TinyOutput } from "../run.ts";
-import { leaseMs, lookAgainMs } from "./lease.ts";
+import { leaseMs, lookAgainMs, lostEnding } from "./lease.ts";
 import { iterationDone } from "./repeat.ts";
 import { keepFault, workDone, workFailed } from "./settle.ts";
 
@@ -97,14 +97,7 @@ function examineHeld(draft: Draft, entry: Active): void {
 function examineClaimed(draft: Draft, entry: Active, record: Attempt): void {
   const leaseUntilMs = record.leaseUntilMs ?? 0;
   if (leaseUntilMs <= draft.nowMs) {
-    draft.endings.push({
-      kind: "lost",
-      node: entry.node,
-      index: entry.index,
-      attempt: entry.attempt,
-      token: record.token ?? "",
-      leaseUntilMs,
-    });
+    draft.endings.push(lostEnding(entry, record));
   } else if (entry.untilMs <= draft.nowMs) {
     replaceActive(draft, entry, { ...entry, untilMs: leaseUntilMs });
     change(draft);

@@ -7,20 +7,36 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 export const tsc = join(root, "node_modules/typescript/bin/tsc");
 
-/** A user's project with one file, beside this package, checked by the compiler that a user has. */
-export function createProject(source: string, types: readonly string[] = ["node"]) {
+/** The public entries, as users import them. */
+const entries = {
+  tickwright: "lib/index.ts",
+  "tickwright/testing": "lib/testing/index.ts",
+  "tickwright/guard": "lib/guard/index.ts",
+  "tickwright/connect": "lib/tools/connect.ts",
+  "tickwright/deploy": "lib/tools/deploy.ts",
+  "tickwright/cdk": "cdk/tickwright.ts",
+};
+
+/** A user's project with one file (and what it imports), beside this package, checked by the compiler that a user has. */
+export function createProject(
+  source: string,
+  types: readonly string[] = ["node"],
+  others: Readonly<Record<string, string>> = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), "tickwright-types-"));
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   const file = join(folder, "user.ts");
-  writeFileSync(file, source);
+  for (const [name, text] of Object.entries({ ...others, "user.ts": source })) writeFileSync(join(folder, name), text);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   const config = {
     extends: join(root, "tsconfig.json"),
     compilerOptions: {
       types,
       rootDir: "/",
+      rewriteRelativeImportExtensions: false,
+      allowImportingTsExtensions: true,
       declaration: true,
-      paths: { tickwright: [join(root, "lib/index.ts")] },
+      paths: Object.fromEntries(Object.entries(entries).map(([entry, path]) => [entry, [join(root, path)]])),
     },
     include: [],
     files: ["user.ts"],
