@@ -37,6 +37,7 @@ const w06 = "test/protocol/w06-inline-fallback.test.ts";
 const w07 = "test/protocol/w07-room-in-the-mailbox.test.ts";
 const w08 = "test/protocol/w08-memory-of-the-watchdog.test.ts";
 const fences = "test/protocol/fences.test.ts";
+const wide = "test/engine/wide-map.test.ts";
 
 export const mutations: readonly Mutation[] = [
   {
@@ -188,7 +189,7 @@ export const mutations: readonly Mutation[] = [
     rule: "Cancelling a child that does not exist yet creates it cancelled.",
     file: "lib/engine/children.ts",
     find: `    await createTombstone(engine, parent, entry, runId);`,
-    replace: `    await tellFailure(engine, parent, entry, { kind: "cancelled" });`,
+    replace: `    await tellEnd(engine, parent, entry, { kind: "cancelled" });`,
     test: { file: h06, title: "H6: cancelling a child that does not exist" },
   },
   {
@@ -260,7 +261,7 @@ export const mutations: readonly Mutation[] = [
     id: "H8 awaited",
     rule: "What is claimed and can be undone is awaited.",
     file: "lib/core/ending.ts",
-    find: `const isAwaited = owner.compensation !== undefined && !options.isAtOnce;`,
+    find: `const isAwaited = owner.isUndone && !options.isAtOnce;`,
     replace: `const isAwaited = false;`,
     test: { file: h08, title: "H8: a claim that came first is awaited" },
   },
@@ -850,5 +851,37 @@ export const mutations: readonly Mutation[] = [
     find: `Math.min(Math.max(bySends, byAge), limits.dispatchGraceMsMax);`,
     replace: `Math.min(bySends, limits.dispatchGraceMsMax);`,
     test: { file: h03, title: "H3 (a): looks at a task in a long queue" },
+  },
+  {
+    id: "slice awaited",
+    rule: "A slice of a map that can be undone awaits what runs.",
+    file: "lib/core/program.ts",
+    find: `      isUndone: compensation !== undefined || definition.sliceOf?.isUndone === true,`,
+    replace: `      isUndone: compensation !== undefined,`,
+    test: { file: wide, title: "in the middle: what ran is awaited" },
+  },
+  {
+    id: "slice end",
+    rule: "A slice ends where the next one begins.",
+    file: "lib/core/nodes/map.ts",
+    find: `  return frame.next % size === 0 && inFlight + frame.done + frame.failed > 0;`,
+    replace: `  return size === 0;`,
+    test: { file: wide, title: "has as many in flight as it may" },
+  },
+  {
+    id: "slice left",
+    rule: "What a slice left undone counts as failed.",
+    file: "lib/core/nodes/settle.ts",
+    find: `failed: frame.failed + to - from - report.done });`,
+    replace: `failed: frame.failed });`,
+    test: { file: wide, title: "fails when more fail than it tolerates in all" },
+  },
+  {
+    id: "slice pause",
+    rule: "A paused run holds its slices.",
+    file: "lib/core/owed.ts",
+    find: `(run.isPaused ? owedPaused : owedFor)`,
+    replace: `(run.isPaused ? () => [] : owedFor)`,
+    test: { file: wide, title: "a pause holds its slices too" },
   },
 ];
