@@ -44,7 +44,7 @@ export interface RunOptions<Out, W, F> extends WorkOptions<W, F> {
 
 /** Options of a map: how many items at once, and how many of them may fail. */
 export interface MapOptions<Out, W, F, T> extends WorkOptions<W, F> {
-  /** Items in flight at once, 1 to 64; 8 unless given. */
+  /** Items in flight at once, 1 to 4,096; 8 unless given. */
   readonly concurrency?: number;
   /** Failed items that the map survives, as a count or a share of all. The map then yields the items' outcomes. */
   readonly tolerate?: T;

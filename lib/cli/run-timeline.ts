@@ -49,7 +49,10 @@ function itemRows(node: NodeTimeline): readonly TimelineRow[] {
   const indexes = [...new Set(node.attempts.map(({ index }) => index))];
   return indexes.slice(0, itemRowsMax).map((index): TimelineRow => {
     const attempts = node.attempts.filter((attempt) => attempt.index === index);
-    const name = attempts.some((attempt) => attempt.childRunId) ? `run ${index}` : `item ${index}`;
+    const [{ slice, childRunId } = {}] = attempts;
+    const name = slice
+      ? `items ${slice.from} to ${slice.from + slice.count - 1}`
+      : `${childRunId ? "run" : "item"} ${index}`;
     return { name, kind: "", depth: 1, bars: attempts.map((attempt) => barOf(attempt, { kind: node.kind, attempts })) };
   });
 }

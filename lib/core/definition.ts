@@ -88,7 +88,7 @@ export interface MapNode extends NodeCommon {
   readonly items: Expr;
   /** Its input may read `$item` and `$index`. */
   readonly body: StepBody | ChildBody;
-  /** Items in flight at once. */
+  /** Items in flight at once; above what a row holds, `slices.ts` cuts the map into runs of the engine's own. */
   readonly concurrency: number;
   /** Failed items that the map survives: a number, or a share (0 to 1) of all. Absent: none. */
   readonly tolerate?: { readonly count: number } | { readonly share: number };
@@ -162,4 +162,6 @@ export interface Definition {
   readonly nodes: readonly NodeDef[];
   /** What the run yields; may read the input and every node. */
   readonly output?: Expr;
+  /** Only in what the engine derives itself, and nobody else may write: a slice of a map this wide, undone as a whole or not. */
+  readonly sliceOf?: { readonly concurrency: number; readonly isUndone?: true };
 }

@@ -13,10 +13,11 @@ import {
 import type { Attempt } from "./inputs.ts";
 import { attemptName } from "./keys.ts";
 import { lostEnding } from "./nodes/lease.ts";
-import { workDone, workFailed } from "./nodes/settle.ts";
+import { sliceEnded, workDone, workFailed } from "./nodes/settle.ts";
 import { examineStep, keepOutput, openStep } from "./nodes/step.ts";
 import { nodeAt, type Program, type ProgramNode } from "./program.ts";
 import { type Active, nodeState, type Run, setNodeState } from "./run.ts";
+import { isWide } from "./slices.ts";
 
 /**
  * Takes out of flight what nobody wants any more: everything once the run is ending, the rest of a map that failed, what lost to
@@ -38,12 +39,11 @@ export function windDown(draft: Draft, options: { readonly isAtOnce: boolean }):
 }
 
 /** A child that nobody wants is awaited only if what it did must be undone. */
-const isBusyWith = (draft: Draft, entry: Active) =>
-  entry.state !== "unwanted" || node(draft, entry.node).compensation !== undefined;
+const isBusyWith = (draft: Draft, entry: Active) => entry.state !== "unwanted" || node(draft, entry.node).isUndone;
 
 function windDownEntry(draft: Draft, owner: ProgramNode, entry: Active, options: { readonly isAtOnce: boolean }): void {
   const record = draft.inputs.attempts.get(attemptName(entry.node, entry.index, entry.attempt));
-  const isAwaited = owner.compensation !== undefined && !options.isAtOnce;
+  const isAwaited = owner.isUndone && !options.isAtOnce;
   switch (entry.state) {
     case "sleep":
     case "signal":
@@ -113,7 +113,10 @@ function awaitUntil(draft: Draft, entry: Active, untilMs: number): void {
 /** The end of an attempt that is not tried again: what it did is known, and undone later if it has a compensation. */
 function takeLast(draft: Draft, owner: ProgramNode, entry: Active, record: Attempt): void {
   const { outcome } = record;
-  if (outcome?.kind === "ok") {
+  if (outcome && isWide(owner.def)) {
+    dropActive(draft, entry);
+    sliceEnded(draft, owner, owner.def, entry, outcome);
+  } else if (outcome?.kind === "ok") {
     dropActive(draft, entry);
     const state = stateOf(draft, entry.node);
     // an item of a map that has failed still counts: what it did must be undone

@@ -33,7 +33,10 @@ export const fixed = {
   payloadBytesMax: 50_000_000,
   itemPageBytes: 4096,
   mapItemsMax: 1_000_000,
-  mapConcurrencyMax: 64,
+  /** As many slices at once as a row holds, each with as many items in flight. */
+  mapConcurrencyMax: 4096,
+  /** Items of one slice of a wide map: whoever starts it writes them down at one go. */
+  sliceItemsMax: 512,
   /** Iterations of a repeat; finding the last one's output looks at all. */
   repeatsMax: 10_000,
   attemptsMax: 100,

@@ -2,6 +2,7 @@ import { isOwing } from "./due.ts";
 import { fixed } from "./limits.ts";
 import { nodeAt, type Program, stepBodyOf } from "./program.ts";
 import { type Active, isLive, type Run } from "./run.ts";
+import { isWide } from "./slices.ts";
 
 /** A message, or a word to another run, that a committed state deserves. `key` tells two apart: equal keys are one sending. */
 export type Owed =
@@ -14,7 +15,7 @@ export type Owed =
     }
   /** A delayed wake-up for a timer, a time-out, or the end of somebody's inline lease. */
   | { readonly kind: "timer"; readonly key: string; readonly entry: Active; readonly delayMs: number }
-  | { readonly kind: "start-child" | "cancel-child"; readonly key: string; readonly entry: Active }
+  | { readonly kind: "start-child" | "cancel-child" | "pause-slice"; readonly key: string; readonly entry: Active }
   /** The parent must learn how this run ended. */
   | { readonly kind: "notice"; readonly key: string };
 
@@ -28,7 +29,13 @@ export function owed(run: Run, program: Program, nowMs: number): readonly Owed[]
     const cancels = run.active.flatMap((entry) => owedFor(entry, run, program, nowMs));
     return isOwing(run) && run.hasParent ? [...cancels, { kind: "notice", key: "notice" }] : cancels;
   }
-  return run.isPaused ? [] : run.active.flatMap((entry) => owedFor(entry, run, program, nowMs));
+  return run.active.flatMap((entry) => (run.isPaused ? owedPaused : owedFor)(entry, run, program, nowMs));
+}
+
+/** A paused run sends nothing, and holds its slices; when it goes on, starting them finds them and lets them go on too. */
+function owedPaused(entry: Active, _: Run, program: Program): readonly Owed[] {
+  if (entry.state !== "child" || !isWide(nodeAt(program, entry.node).def)) return [];
+  return [{ kind: "pause-slice", key: `pause/${entry.node}/${entry.index}`, entry }];
 }
 
 /** What `next` owes and `previous` did not, both seen at one instant. */

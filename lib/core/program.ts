@@ -27,6 +27,8 @@ export interface ProgramNode {
   readonly rivals: readonly number[];
   /** Position of the hidden node that undoes this one. */
   readonly compensation?: number;
+  /** What it did will have to be undone, here or where its slice belongs: what runs of it is awaited. */
+  readonly isUndone: boolean;
   /** A map's item count and the pages that its items stand in. */
   readonly items?: ItemSource;
 }
@@ -41,7 +43,15 @@ export type ItemSource =
   | { readonly kind: "constant"; readonly count: number }
   /** `source` is a map: item i is what its item i yielded. */
   | { readonly kind: "map"; readonly source: number; readonly size: number }
-  | { readonly kind: "paged"; readonly source: number; readonly size: number; readonly pages: number };
+  | { readonly kind: "paged"; readonly source: number; readonly size: number; readonly pages: number }
+  /** A stretch of a wide map's items, whose count is `size`; facts are where it begins, too. */
+  | {
+      readonly kind: "slice";
+      readonly size: number;
+      readonly from: number;
+      readonly pages: number;
+      readonly concurrency: number;
+    };
 
 /** A value that control flow needs, computed by whoever holds the output of `source`. */
 export interface Fact {
@@ -90,6 +100,7 @@ export function programOf(definition: Definition, hash: string): Program {
       ...(when && { when }),
       ...(until && { until }),
       ...(compensation !== undefined && { compensation }),
+      isUndone: compensation !== undefined || definition.sliceOf?.isUndone === true,
       ...(source && { items: source }),
     };
   });
@@ -164,6 +175,11 @@ function itemSource(
   positions: ReadonlyMap<string, number>,
   facts: FactTable,
 ): ItemSource {
+  if (definition.sliceOf) {
+    const fact = (name: string) => facts.add("value", "$input", { $: ["ref", "$input", name] }, reader);
+    const pages = facts.add("pages", "$input", def.items, reader);
+    return { kind: "slice", size: fact("total"), from: fact("from"), pages, ...definition.sliceOf };
+  }
   const [source] = sourcesOf(def.items);
   if (source === undefined || Array.isArray(def.items))
     return { kind: "constant", count: Array.isArray(def.items) ? def.items.length : 0 };

@@ -30,7 +30,7 @@ export interface Run {
   readonly isUncompensated: boolean;
   /** Two bits per node, by position: see {@link nodeState}. */
   readonly nodes: Uint8Array;
-  /** What is in flight, by position and index; at most 64. */
+  /** What is in flight, by position and index (of a wide map: by slice); at most 64. */
   readonly active: readonly Active[];
   readonly maps: readonly MapFrame[];
   /** Values that control flow still needs, by their number in the program. */

@@ -27,11 +27,12 @@ function nodeText(node: NodeTimeline, since: (ms: number) => string): string {
 }
 
 function attemptText(attempt: AttemptTimeline, isItem: boolean, since: (ms: number) => string): string {
-  const { index, fromMs, toMs, state, fault, decision } = attempt;
+  const { index, fromMs, toMs, state, fault, decision, slice } = attempt;
+  const item = slice ? `${slice.from}..${slice.from + slice.count - 1}` : index;
   const span = toMs === undefined || toMs === fromMs ? since(fromMs) : `${since(fromMs)}..${since(toMs)}`;
   const said =
     decision && ` ${decision.approved ? "yes" : "no"}${decision.by === undefined ? "" : ` by ${decision.by}`}`;
-  return `${isItem ? `[${index}] ` : ""}${state}${said ?? ""} ${span}${fault ? ` (${fault.code}: ${fault.message})` : ""}`;
+  return `${isItem ? `[${item}] ` : ""}${state}${said ?? ""} ${span}${fault ? ` (${fault.code}: ${fault.message})` : ""}`;
 }
 
 const units = [

@@ -20,7 +20,7 @@ type AttemptState =
   | "never-claimed"
   | "decided";
 
-/** One attempt of a node or of a map's item, one wait of a timer, a signal or a gate, one child run. */
+/** One attempt of a node or of a map's item, one wait of a timer, a signal or a gate, one child run, one slice of a wide map. */
 export interface AttemptTimeline {
   readonly index: number;
   readonly attempt: number;
@@ -34,6 +34,8 @@ export interface AttemptTimeline {
   readonly decision?: Decision & { readonly timedOut?: true };
   /** The child run that does the work. */
   readonly childRunId?: string;
+  /** Of a slice of a wide map: which items it has, and how many of them are done, once it has ended. */
+  readonly slice?: { readonly from: number; readonly count: number; readonly done?: number };
 }
 
 /** What the items of a map have come to. */

@@ -11,7 +11,7 @@ import { runHandler } from "./handler.ts";
 import type { Loaded } from "./load.ts";
 import { storeOutput } from "./output.ts";
 import type { StoredOutput } from "./records/attempt.ts";
-import { readerOf } from "./resolve.ts";
+import { readerOf, sliceInput } from "./resolve.ts";
 import { resolveInput } from "./resolve-input.ts";
 
 /** How an attempt ended, ready to be recorded, and its output for whoever goes on with it in this process. */
@@ -59,10 +59,11 @@ export async function attempt(
     if (Fault.is(error, "bad-input")) return { kind: "park", fault: error.data };
     throw error;
   }
+  const runId = program.definition.sliceOf ? (await sliceInput(engine, loaded)).runId : run.runId;
   return {
     kind: "ready",
     run: async (right) => {
-      const result = await runHandler(engine, run, node, entry, right, call);
+      const result = await runHandler(engine, run, node, entry, right, (context) => call({ ...context, runId }));
       if (result.kind === "ok" && node.def.kind === "external") return begun;
       return result.kind === "ok"
         ? await kept(engine, loaded, node, entry, right, result.value)

@@ -4,9 +4,11 @@ import { type DefinitionVerdict, type DeployReport, type RunVerdict, reportOf } 
 import { Fault } from "../core/faults.ts";
 import { duePartition } from "../core/keys.ts";
 import { fixed } from "../core/limits.ts";
-import { nodeAt, type Program, stepBodyOf } from "../core/program.ts";
+import { nodeAt, type Program, programOf, stepBodyOf } from "../core/program.ts";
 import { decodeRun } from "../core/row-format.ts";
 import { isLive, type Run, statusOf } from "../core/run.ts";
+import { isWide, slicedFrom, workflowOf } from "../core/slices.ts";
+import { digest } from "../digest.ts";
 import { attempt } from "./attempt.ts";
 import { recordedContracts } from "./contracts.ts";
 import { programFor } from "./definitions.ts";
@@ -53,8 +55,7 @@ export async function checkDeploy(engine: Engine, options: CheckOptions = {}): P
   const definitions = [...families].map(([hash, family]): DefinitionVerdict => {
     const { counts, runs, program } = family;
     const workflow = program.definition.workflow;
-    const known = engine.registry.workflow(workflow);
-    const graph = !known ? "gone" : known.hash === hash ? "same" : "old";
+    const graph = graphOf(engine, program);
     const findings = findingsOf(program.definition, family.recorded.at(-1)?.contracts, factsOfEngine(engine));
     return { workflow, hash, graph, findings, counts, runs };
   });
@@ -64,6 +65,18 @@ export async function checkDeploy(engine: Engine, options: CheckOptions = {}): P
     definitions.sort((a, b) => (order(a) < order(b) ? -1 : 1)),
     isPartial,
   );
+}
+
+/** Whether this build has the graph: of a slice, whether a map of its workflow is still cut into the same. */
+function graphOf({ registry }: Engine, { hash, definition }: Program): DefinitionVerdict["graph"] {
+  const known = registry.workflow(workflowOf(definition));
+  if (!known) return "gone";
+  if (!definition.sliceOf) return known.hash === hash ? "same" : "old";
+  const whole = programOf(known.definition, known.hash);
+  const isCut = whole.nodes.some(
+    ({ def, position }) => isWide(def) && digest(slicedFrom(whole, def, position).definition) === hash,
+  );
+  return isCut ? "same" : "old";
 }
 
 async function familyOf(engine: Engine, hash: string): Promise<Family> {

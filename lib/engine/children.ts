@@ -6,15 +6,17 @@ import type { Json } from "../core/json.ts";
 import { attemptName, partitionOf, sk } from "../core/keys.ts";
 import { childBodyOf, nodeAt, type Program } from "../core/program.ts";
 import { type Active, isLive, type Run, type Tier } from "../core/run.ts";
+import { factsOfReport, isWide } from "../core/slices.ts";
 import { digest } from "../digest.ts";
+import { childRunId } from "./child-id.ts";
 import { command } from "./commands.ts";
-import { programFor } from "./definitions.ts";
+import { programFor, sliceProgram } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
 import { writeItems } from "./items.ts";
 import { send, wakeUp } from "./messages.ts";
 import { storeOutput } from "./output.ts";
 import { endUnclaimed } from "./records/attempt.ts";
-import { type Reader, readerOf, readRunOutput } from "./resolve.ts";
+import { type Reader, readerOf, readRunOutput, sliceReport } from "./resolve.ts";
 import { resolveInput } from "./resolve-input.ts";
 import { createRun } from "./start.ts";
 
@@ -30,11 +32,6 @@ export interface ParentLink {
   readonly tier: Tier;
 }
 
-/** A child's run id is derived: starting it twice starts it once, and it fits whatever its parent's is called. */
-export function childRunId(parent: Pick<Run, "runUid">, entry: Pick<Active, "node" | "index" | "attempt">): string {
-  return `child-${digest(`${parent.runUid}/${attemptName(entry.node, entry.index, entry.attempt)}`)}`;
-}
-
 /**
  * Starts the child of an entry, or finds that it was started; one that has ended already tells its parent again. `reader` may be
  * shared by the children of one parent, so that what they read is read once.
@@ -45,7 +42,7 @@ export async function startChild(reader: Reader, entry: Active): Promise<void> {
   const body = childBodyOf(node.def);
   if (!body) throw new RangeError(`${node.def.name} starts no child`);
   const input = await resolveInput(reader, node, body.input, entry.index);
-  if (!input.ok) return await tellFailure(engine, parent, entry, { kind: "failed", fault: input.fault });
+  if (!input.ok) return await tellEnd(engine, parent, entry, { kind: "failed", fault: input.fault });
   const hash = definitionOf(body, parent);
   const child = engine.registry.byHash(hash);
   const childProgram = await programFor(engine, hash);
@@ -54,7 +51,7 @@ export async function startChild(reader: Reader, entry: Active): Promise<void> {
     kept = child ? await child.parseInput(input.value) : (input.value ?? null);
   } catch (error) {
     if (Fault.is(error, "bad-input"))
-      return await tellFailure(engine, parent, entry, {
+      return await tellEnd(engine, parent, entry, {
         kind: "failed",
         fault: { code: "child-failed", message: error.message },
       });
@@ -79,7 +76,8 @@ export async function startChild(reader: Reader, entry: Active): Promise<void> {
 const definitionOf = (body: ChildBody, parent: Run) =>
   body.definition === "self" ? parent.definitionHash : body.definition;
 
-const linkTo = (parent: Run) => ({
+/** How a child finds its parent again. */
+export const linkTo = (parent: Run) => ({
   runId: parent.runId,
   runUid: parent.runUid,
   definitionHash: parent.definitionHash,
@@ -110,10 +108,14 @@ export async function cancelChild(engine: Engine, parent: Run, entry: Active): P
 
 async function createTombstone(engine: Engine, parent: Run, entry: Active, runId: string): Promise<void> {
   const program = await programFor(engine, parent.definitionHash);
-  const body = childBodyOf(nodeAt(program, entry.node).def);
-  if (!body) throw new RangeError(`node ${entry.node} starts no child`);
+  const { def } = nodeAt(program, entry.node);
+  const body = childBodyOf(def);
+  if (!isWide(def) && !body) throw new RangeError(`node ${entry.node} starts no child`);
   const created = await createRun(engine, {
-    program: await programFor(engine, definitionOf(body, parent)),
+    program:
+      body && !isWide(def)
+        ? await programFor(engine, definitionOf(body, parent))
+        : (await sliceProgram(engine, program, entry.node)).program,
     tenant: parent.tenant,
     runId,
     input: null,
@@ -128,7 +130,7 @@ async function createTombstone(engine: Engine, parent: Run, entry: Active, runId
   // it has ended by itself meanwhile: what it did counts, and may have to be undone
   if (created.kind === "exists" && created.run.hasParent)
     return await notifyParent(engine, created.run, await programFor(engine, created.run.definitionHash));
-  await tellFailure(engine, parent, entry, { kind: "cancelled" });
+  await tellEnd(engine, parent, entry, { kind: "cancelled" });
 }
 
 /** Writes how a child ended into its parent's partition, its output copied, and wakes the parent. */
@@ -162,6 +164,11 @@ async function endOf(
   program: Program,
   parent: ParentLink & { readonly tenant: string },
 ): Promise<{ outcome: Outcome; output?: Awaited<ReturnType<typeof storeOutput>> }> {
+  if (program.definition.sliceOf)
+    return {
+      outcome: { kind: "ok", facts: factsOfReport(await sliceReport(engine, child)) },
+      output: { kind: "payload", token: child.runUid },
+    };
   if (child.phase !== "succeeded") {
     const message = `child run ${child.runId} ${child.phase}${child.reason ? `: ${child.reason.message}` : ""}`;
     return { outcome: { kind: "failed", fault: { code: "child-failed", message } } };
@@ -196,7 +203,8 @@ export async function factsForNode(
   ]);
 }
 
-async function tellFailure(engine: Engine, parent: Run, entry: Active, outcome: Outcome): Promise<void> {
+/** The end of a child that is no run: it never came to be. */
+export async function tellEnd(engine: Engine, parent: Run, entry: Active, outcome: Outcome): Promise<void> {
   const write = endUnclaimed(parent, entry, {
     outcome,
     by: engine.random.token(),

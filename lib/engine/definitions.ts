@@ -2,8 +2,10 @@ import type { Definition } from "../core/definition.ts";
 import { Fault } from "../core/faults.ts";
 import { canonicalText } from "../core/json.ts";
 import { definitionKey } from "../core/keys.ts";
-import { childBodyOf, type Program, programOf } from "../core/program.ts";
+import { childBodyOf, nodeAt, type Program, programOf } from "../core/program.ts";
 import type { RegisteredWorkflow } from "../core/registry.ts";
+import { isWide, type Sliced, slicedFrom } from "../core/slices.ts";
+import { digest } from "../digest.ts";
 import { storeContracts } from "./contracts.ts";
 import type { Engine } from "./engine.ts";
 import { gunzip, gzip } from "./zip.ts";
@@ -29,12 +31,15 @@ async function storedDefinition(engine: Engine, hash: string): Promise<Definitio
   const [record] = await engine.store.read([definitionKey(hash)], { isConsistent: true });
   const bytes = record?.[attribute];
   if (!(bytes instanceof Uint8Array)) return undefined;
+  const definition = JSON.parse(await gunzip(bytes)) as Definition;
+  // no build has the definition of a slice: it is derived where one is started
+  if (definition.sliceOf) return definition;
   engine.metrics.count("unknown-definitions");
   engine.log.write("warn", "unknown-definition", {
     hash,
     means: "runs in flight are pinned to a graph that this build does not have: they go on by the stored one",
   });
-  return JSON.parse(await gunzip(bytes)) as Definition;
+  return definition;
 }
 
 /**
@@ -58,15 +63,35 @@ export async function storeDefinitions(engine: Engine, workflow: RegisteredWorkf
         "this process comes to another graph than the build did, say by another environment: it starts by the build's",
     });
   }
-  const bytes = await gzip(canonicalText(workflow.definition));
+  await storeDefinition(engine, workflow.hash, workflow.definition);
+}
+
+async function storeDefinition(engine: Engine, hash: string, definition: Definition): Promise<void> {
+  const bytes = await gzip(canonicalText(definition));
   const written = await engine.store.write({
     kind: "put",
-    key: definitionKey(workflow.hash),
+    key: definitionKey(hash),
     fields: { [attribute]: bytes },
     when: [{ kind: "absent", path: ["pk"] }],
   });
   if (written.kind === "unclear")
     throw new Fault("unavailable", `the definition could not be stored: ${written.fault.message}`);
-  await storeContracts(engine, workflow.hash, workflow.definition);
-  engine.stored.add(workflow.hash);
+  await storeContracts(engine, hash, definition);
+  engine.stored.add(hash);
+}
+
+/** The program of a wide map's slices, its definition written before the first row that names it. */
+export async function sliceProgram(
+  engine: Engine,
+  program: Program,
+  position: number,
+): Promise<{ readonly program: Program; readonly reads: Sliced["reads"] }> {
+  const { def } = nodeAt(program, position);
+  if (!isWide(def)) throw new RangeError(`${def.name} has no slices`);
+  const { definition, reads } = slicedFrom(program, def, position);
+  const hash = digest(definition);
+  if (!engine.stored.has(hash)) await storeDefinition(engine, hash, definition);
+  const known = engine.programs.get(hash) ?? programOf(definition, hash);
+  engine.programs.set(hash, known);
+  return { program: known, reads };
 }

@@ -110,6 +110,5 @@ async function heartbeat(
     now.runUid === run.runUid &&
     isLive(now) &&
     now.active.some((each) => each.node === entry.node && each.index === entry.index && each.attempt === entry.attempt);
-  if (!isWanted && node.compensation === undefined)
-    controller.abort(new Fault("cancelled", "the run no longer wants this result"));
+  if (!isWanted && !node.isUndone) controller.abort(new Fault("cancelled", "the run no longer wants this result"));
 }

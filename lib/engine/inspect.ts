@@ -5,11 +5,12 @@ import type { Program } from "../core/program.ts";
 import { decodeRun } from "../core/row-format.ts";
 import type { Run } from "../core/run.ts";
 import { type RunTimeline, timelineOf } from "../core/timeline.ts";
-import { childRunId } from "./children.ts";
+import { childRunId } from "./child-id.ts";
 import type { Engine, RunRef } from "./engine.ts";
+import { listAll } from "./list-all.ts";
 import { loadRun, snapshot } from "./load.ts";
 import { stateKey } from "./records/state.ts";
-import { listAll, readerOf, readPages, readRunOutput } from "./resolve.ts";
+import { readerOf, readPages, readRunOutput } from "./resolve.ts";
 
 /** A run's row as it stands, or nothing. */
 export async function findRun(engine: Engine, ref: RunRef): Promise<Run | undefined> {

@@ -39,10 +39,28 @@ async function putOnce(engine: Engine, key: Key, fields: Parameters<typeof putPa
 
 /** Reads a payload back. Throws `bad-row` if a record names one that is not there. */
 export async function readPayload(engine: Engine, run: Pick<Run, "tenant" | "runId">, sk: string): Promise<Json> {
-  const [record] = await engine.store.read([payloadKey(run, sk)], { isConsistent: true });
-  const text = await payloadText(engine, record);
-  if (text === undefined) throw new Fault("bad-row", `payload ${sk} is not there`);
-  return JSON.parse(text) as Json;
+  const [value = null] = await readPayloads(engine, run, [sk]);
+  return value;
+}
+
+/** Reads several at one go, in their order. */
+export async function readPayloads(
+  engine: Engine,
+  run: Pick<Run, "tenant" | "runId">,
+  names: readonly string[],
+): Promise<readonly Json[]> {
+  if (names.length === 0) return [];
+  const records = await engine.store.read(
+    names.map((name) => payloadKey(run, name)),
+    { isConsistent: true },
+  );
+  return await Promise.all(
+    records.map(async (record, at) => {
+      const text = await payloadText(engine, record);
+      if (text === undefined) throw new Fault("bad-row", `payload ${names[at]} is not there`);
+      return JSON.parse(text) as Json;
+    }),
+  );
 }
 
 /** The text that a payload record holds or points to. */

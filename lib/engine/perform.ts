@@ -1,13 +1,16 @@
 import type { Attempt } from "../core/inputs.ts";
 import { attemptName } from "../core/keys.ts";
 import type { Owed } from "../core/owed.ts";
-import type { Program } from "../core/program.ts";
+import { nodeAt, type Program } from "../core/program.ts";
 import type { Active, Run } from "../core/run.ts";
+import { isWide } from "../core/slices.ts";
 import type { Message } from "../ports.ts";
 import { cancelChild, notifyParent, startChild } from "./children.ts";
 import type { Engine } from "./engine.ts";
+import { inTurns } from "./in-turns.ts";
 import { send, taskMessage, wakeUp } from "./messages.ts";
 import { readerOf } from "./resolve.ts";
+import { holdSlice, startSlices } from "./slices.ts";
 
 /**
  * Does what a committed state owes: sends tasks and timers, starts and cancels children, tells the parent. Everything here may
@@ -22,6 +25,7 @@ export async function perform(
 ): Promise<void> {
   const messages: Message[] = [];
   const starts: Active[] = [];
+  const pauses: Active[] = [];
   for (const each of owed) {
     switch (each.kind) {
       case "task":
@@ -38,22 +42,26 @@ export async function perform(
       case "cancel-child":
         await cancelChild(engine, run, each.entry);
         break;
+      case "pause-slice":
+        pauses.push(each.entry);
+        break;
       case "notice":
         await notifyParent(engine, run, program);
     }
   }
   await send(engine, messages);
+  await inTurns(pauses, async (entry) => await holdSlice(engine, run, entry, "pause"));
   await startAll(engine, run, program, starts);
 }
 
-/** Children started at once. */
-const parallelMax = 8;
-
 async function startAll(engine: Engine, run: Run, program: Program, entries: readonly Active[]): Promise<void> {
   const reader = readerOf(engine, run, program);
-  for (let at = 0; at < entries.length; at += parallelMax) {
-    await Promise.all(entries.slice(at, at + parallelMax).map((entry) => startChild(reader, entry)));
-  }
+  const isSlice = (entry: Active) => isWide(nodeAt(program, entry.node).def);
+  await inTurns(
+    entries.filter((entry) => !isSlice(entry)),
+    async (entry) => await startChild(reader, entry),
+  );
+  await startSlices(reader, entries.filter(isSlice));
 }
 
 function timerMessage(run: Run, owed: Extract<Owed, { kind: "timer" }>): Message {

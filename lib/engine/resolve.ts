@@ -4,16 +4,20 @@ import { type Evaluated, evaluate, sourcesOf } from "../core/expression.ts";
 import { failureOf, outputOf } from "../core/facts.ts";
 import { Fault, type FaultData } from "../core/faults.ts";
 import type { Json } from "../core/json.ts";
-import { partitionOf, sk } from "../core/keys.ts";
+import { sk } from "../core/keys.ts";
 import { decisionJson, decisionOf } from "../core/nodes/gate.ts";
 import { nodeAt, type Program, type ProgramNode } from "../core/program.ts";
 import { readTiny } from "../core/row-tiny.ts";
 import { inputPosition, nodeState, type Run, type TinyOutput } from "../core/run.ts";
+import { isWide, leftFault, type SliceInput, type SliceReport, slicePosition } from "../core/slices.ts";
 import type { Fields, Key } from "../ports.ts";
 import type { Engine } from "./engine.ts";
+import { inTurns } from "./in-turns.ts";
+import { listAll } from "./list-all.ts";
 import { readPayload } from "./payloads.ts";
 import { attemptKey } from "./records/attempt.ts";
 import { payloadAttributes } from "./records/payload.ts";
+import { endedSlices, type ItemOwner, type RunName } from "./slice-records.ts";
 
 /** What one resolution remembers, so that two references to one output read it once. */
 export interface Reader {
@@ -154,7 +158,7 @@ const hasOutput = ({ def }: ProgramNode, record: Fields) =>
 
 /** What one attempt's record holds or points to; a gate's decision in the form that dependents read. */
 export async function outputFrom(
-  reader: Pick<Reader, "engine" | "run">,
+  reader: { readonly engine: Engine; readonly run: RunName },
   node: ProgramNode,
   index: number,
   record: Fields,
@@ -178,8 +182,28 @@ async function readMap(reader: Reader, node: ProgramNode): Promise<Json> {
   if (node.def.kind !== "map") throw new RangeError(`${node.def.name} is no map`);
   const isUndone = node.def.name === reader.undoes;
   const isTolerant = node.def.tolerate !== undefined && !isUndone;
+  const { engine } = reader;
+  if (!isWide(node.def)) {
+    const items = [...(await readMapItems(engine, { run: reader.run, node }, isTolerant)).values()];
+    return isUndone ? items : (outputOf(node.def, items) ?? items);
+  }
+  const slices = await inTurns(await endedSlices(reader, node), async ({ owner, from, report }) => {
+    const items = owner ? await readMapItems(engine, owner, isTolerant) : new Map<number, Json>();
+    if (!isTolerant) return [...items.values()];
+    // what a slice left behind has an outcome too: every item keeps its place
+    return Array.from({ length: report.count }, (_, at) => items.get(from + at) ?? failureOf(leftFault(report)));
+  });
+  return isUndone ? slices.flat() : (outputOf(node.def, slices.flat()) ?? slices.flat());
+}
+
+/** What the items of a map, or of a slice of one, came to, by index and in its order. */
+async function readMapItems(
+  engine: Engine,
+  { run, node }: ItemOwner,
+  isTolerant: boolean,
+): Promise<ReadonlyMap<number, Json>> {
   const byIndex = new Map<number, Fields>();
-  for (const record of await listAll(reader.engine, reader.run, sk.attemptsOf(reader.run.runUid, node.position))) {
+  for (const record of await listAll(engine, run, sk.attemptsOf(run.runUid, node.position))) {
     const name = attemptNameFromSk(record.sk);
     if (
       name &&
@@ -188,15 +212,14 @@ async function readMap(reader: Reader, node: ProgramNode): Promise<Json> {
     )
       byIndex.set(name.index, record);
   }
-  const list: Json[] = [];
+  const items = new Map<number, Json>();
   for (const [index, record] of [...byIndex].sort(([one], [other]) => one - other)) {
-    const isOk = record[attemptAttributes.outcome] === "ok";
-    if (isOk) {
-      const value = await outputFrom(reader, node, index, record);
-      list.push(isTolerant ? { ok: true, ...(value !== undefined && { value }) } : (value ?? null));
-    } else list.push(failureOf(faultFrom(record)));
+    if (record[attemptAttributes.outcome] === "ok") {
+      const value = await outputFrom({ engine, run }, node, index, record);
+      items.set(index, isTolerant ? { ok: true, ...(value !== undefined && { value }) } : (value ?? null));
+    } else items.set(index, failureOf(faultFrom(record)));
   }
-  return isUndone ? list : (outputOf(node.def, list) ?? list);
+  return items;
 }
 
 function faultFrom(record: Fields): FaultData {
@@ -211,29 +234,30 @@ function faultFrom(record: Fields): FaultData {
   };
 }
 
-/** Everything under a prefix, page by page. */
-export async function listAll(
-  engine: Engine,
-  run: Pick<Run, "tenant" | "runId">,
-  prefix: string,
-): Promise<readonly (Fields & Key)[]> {
-  const items: (Fields & Key)[] = [];
-  let after: string | undefined;
-  do {
-    const page = await engine.store.list({
-      pk: partitionOf(run.tenant, run.runId),
-      prefix,
-      isConsistent: true,
-      ...(after !== undefined && { after }),
-    });
-    items.push(...page.items);
-    after = page.next;
-  } while (after !== undefined);
-  return items;
-}
-
 /** What the run yields; only a run that succeeded has an output. */
 export async function readRunOutput(reader: Reader): Promise<Evaluated> {
   const { output } = reader.program.definition;
   return output === undefined ? { ok: true, value: undefined } : await resolve(reader, output);
+}
+
+/** What a slice was started with. */
+export async function sliceInput(engine: Engine, { run }: { readonly run: RunName }): Promise<SliceInput> {
+  return (await readPayload(engine, run, sk.input(run.runUid))) as unknown as SliceInput;
+}
+
+/** What the items of a slice that has ended came to; what failed last stands for all that did. */
+export async function sliceReport(engine: Engine, slice: Run): Promise<SliceReport> {
+  const { count } = await sliceInput(engine, { run: slice });
+  const done = new Set<number>();
+  let last: { readonly fault: FaultData; readonly atMs: number } | undefined;
+  for (const record of await listAll(engine, slice, sk.attemptsOf(slice.runUid, slicePosition))) {
+    const atMs = Number(record[attemptAttributes.endedAtMs] ?? 0);
+    if (record[attemptAttributes.outcome] === "ok") done.add(indexOf(record));
+    else if (!last || atMs >= last.atMs) last = { fault: faultFrom(record), atMs };
+  }
+  if (done.size === count) return { done: count, count };
+  const { phase, reason } = slice;
+  const isOfItems = phase === "succeeded" || reason?.code === "item-failures";
+  const why = `run ${slice.runId} ${phase}${reason ? `: ${reason.message}` : ""}`;
+  return { done: done.size, count, message: isOfItems && last ? last.fault.message : why };
 }

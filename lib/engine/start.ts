@@ -5,10 +5,11 @@ import { noInputs } from "../core/inputs.ts";
 import type { Json } from "../core/json.ts";
 import { idRule, isId, partitionOf, sk } from "../core/keys.ts";
 import { fixed } from "../core/limits.ts";
-import { owed } from "../core/owed.ts";
-import type { Program } from "../core/program.ts";
+import { type Owed, owed } from "../core/owed.ts";
+import { nodeAt, type Program } from "../core/program.ts";
 import { decodeRun } from "../core/row-format.ts";
 import { inputPosition, isLive, type Run, type Tier } from "../core/run.ts";
+import { isWide, slicePosition } from "../core/slices.ts";
 import { tick } from "../core/tick.ts";
 import { digest } from "../digest.ts";
 import type { Fields } from "../ports.ts";
@@ -16,7 +17,7 @@ import type { ParentLink } from "./children.ts";
 import { storedCommitIds } from "./commit.ts";
 import { programFor, storeDefinitions } from "./definitions.ts";
 import type { Engine, RunRef } from "./engine.ts";
-import { writeItems } from "./items.ts";
+import { type Stretch, writeItems, writeStretch } from "./items.ts";
 import { send, wakeUp } from "./messages.ts";
 import { storePayload } from "./payloads.ts";
 import { perform } from "./perform.ts";
@@ -104,6 +105,8 @@ export interface Creation {
   readonly tags?: { readonly [name: string]: string };
   /** Created cancelled and settled: nobody may start it any more. */
   readonly isTombstone?: boolean;
+  /** What a slice maps. */
+  readonly stretch?: Stretch;
 }
 
 export type Created = { readonly kind: "created" | "exists"; readonly run: Run; readonly inputHash: string };
@@ -121,7 +124,9 @@ export async function createRun(engine: Engine, creation: Creation): Promise<Cre
       inputHash,
       program,
     );
-  const pages = await writeItems(engine, fresh, program, inputPosition, input, runUid);
+  const pages = creation.stretch
+    ? await writeStretch(engine, fresh, nodeAt(program, slicePosition), creation.stretch, runUid)
+    : await writeItems(engine, fresh, program, inputPosition, input, runUid);
   const text = JSON.stringify(input);
   const isTiny = utf8(text).length <= fixed.tinyOutputBytesMax && !creation.parent && !creation.actor && !creation.tags;
   if (!isTiny) await putInput(engine, fresh, text, creation);
@@ -206,11 +211,24 @@ async function put(engine: Engine, run: Run, inputHash: string, program: Program
     if (written.kind === "refused" && !storedCommitIds(written.now).includes(commitId))
       return { kind: "exists", run: decodeRun(stateKey(run), written.now), inputHash };
     engine.metrics.count("runs-started", 1, { workflow: run.workflow });
-    await perform(engine, named, program, owed(named, program, engine.clock.nowMs()));
+    await performFirst(engine, named, program);
     if (!isLive(named)) await settle(engine, named);
     return { kind: "created", run: named, inputHash };
   }
   throw new Fault("unavailable", `run "${run.runId}" may not have been created: repeat the call`, {
     partition: partitionOf(run.tenant, run.runId),
   });
+}
+
+/** What a new run owes. Whoever starts a run does not wait for a wide map's slices to be written down: a wake-up does that. */
+async function performFirst(engine: Engine, run: Run, program: Program): Promise<void> {
+  const all = owed(run, program, engine.clock.nowMs());
+  const isSlice = (each: Owed) => each.kind === "start-child" && isWide(nodeAt(program, each.entry.node).def);
+  if (all.some(isSlice)) await send(engine, [wakeUp(run, { isAll: true })]);
+  await perform(
+    engine,
+    run,
+    program,
+    all.filter((each) => !isSlice(each)),
+  );
 }

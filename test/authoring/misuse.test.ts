@@ -275,8 +275,8 @@ const refused: readonly [string, (flow: Flow, input: Loose) => unknown, RegExp][
   ["a negative duration", (flow) => flow.gate("ok", { timeout: -5 }), /ok: timeout is no duration/],
   [
     "a concurrency out of range",
-    (flow, input) => flow.map(input.lines, charge as never, { concurrency: 100 }),
-    /charge: concurrency: must be a whole number from 1 to 64/,
+    (flow, input) => flow.map(input.lines, charge as never, { concurrency: 5000 }),
+    /charge: concurrency: must be a whole number from 1 to 4096/,
   ],
   [
     "a tolerance that is none",

@@ -24,8 +24,8 @@ describe("the limits, held against each other", () => {
     expect(fixed.mailboxSignalsMax * fixed.mailEntryBytesMax).toBeLessThanOrEqual(fixed.mailboxBytesMax);
   });
 
-  test("one map may fill a row, and no more", () => {
-    expect(fixed.mapConcurrencyMax).toBeLessThanOrEqual(fixed.activeMax);
+  test("one map may fill a row with slices that fill theirs, and no more", () => {
+    expect(fixed.mapConcurrencyMax).toBe(fixed.activeMax * fixed.activeMax);
     expect(fixed.activeInOneUnit).toBeLessThan(fixed.activeMax);
   });
 

@@ -181,8 +181,8 @@ const rows: readonly [string, readonly Node[], readonly (string | RegExp)[]][] =
   ["a handler without its version", [step("a", { handler: "charge" })], [/handler: must be `name@version`/]],
   [
     "concurrency out of range",
-    [map("a", { concurrency: 65 }), map("b", { concurrency: 0 })],
-    [/\[0\]\.concurrency: must be a whole number from 1 to 64/, /\[1\]\.concurrency/],
+    [map("a", { concurrency: 4097 }), map("b", { concurrency: 0 })],
+    [/\[0\]\.concurrency: must be a whole number from 1 to 4096/, /\[1\]\.concurrency/],
   ],
   [
     "items of two sources",

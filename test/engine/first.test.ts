@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { childRunId } from "../../lib/engine/children.ts";
+import { childRunId } from "../../lib/engine/child-id.ts";
 import { signal as tellSignal } from "../../lib/engine/commands.ts";
 import { decide } from "../../lib/engine/decide.ts";
 import { complete } from "../../lib/engine/external.ts";

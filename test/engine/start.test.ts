@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { NodeDef } from "../../lib/core/definition.ts";
 import { fixed } from "../../lib/core/limits.ts";
-import { cancelChild, childRunId } from "../../lib/engine/children.ts";
+import { childRunId } from "../../lib/engine/child-id.ts";
+import { cancelChild } from "../../lib/engine/children.ts";
 import { purge } from "../../lib/engine/purge.ts";
 import { start } from "../../lib/engine/start.ts";
 import { Fault } from "../../lib/index.ts";

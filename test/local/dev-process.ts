@@ -13,7 +13,7 @@ import { attemptAttributes as a, attemptNameFromSk } from "../../lib/core/attemp
 import { sk } from "../../lib/core/keys.ts";
 import { createEngine, type Engine, type RunRef } from "../../lib/engine/engine.ts";
 import { findRun } from "../../lib/engine/inspect.ts";
-import { listAll } from "../../lib/engine/resolve.ts";
+import { listAll } from "../../lib/engine/list-all.ts";
 import { credentials, region } from "../../lib/local/endpoint.ts";
 import { createRecordingLog, createRecordingMetrics } from "../../lib/testing/recording.ts";
 

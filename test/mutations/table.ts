@@ -40,6 +40,7 @@ const first = "test/engine/first.test.ts";
 const external = "test/engine/external.test.ts";
 const repeat = "test/engine/repeat.test.ts";
 const fences = "test/protocol/fences.test.ts";
+const wide = "test/engine/wide-map.test.ts";
 
 export const mutations: readonly Mutation[] = [
   {
@@ -184,7 +185,7 @@ export const mutations: readonly Mutation[] = [
     rule: "Cancelling a child that does not exist yet creates it cancelled.",
     file: "lib/engine/children.ts",
     find: `    await createTombstone(engine, parent, entry, runId);`,
-    replace: `    await tellFailure(engine, parent, entry, { kind: "cancelled" });`,
+    replace: `    await tellEnd(engine, parent, entry, { kind: "cancelled" });`,
     test: { file: h06, title: "H6: cancelling a child that does not exist" },
   },
   {
@@ -256,7 +257,7 @@ export const mutations: readonly Mutation[] = [
     id: "H8 awaited",
     rule: "What is claimed and can be undone is awaited.",
     file: "lib/core/ending.ts",
-    find: `const isAwaited = owner.compensation !== undefined && !options.isAtOnce;`,
+    find: `const isAwaited = owner.isUndone && !options.isAtOnce;`,
     replace: `const isAwaited = false;`,
     test: { file: h08, title: "H8: a claim that came first is awaited" },
   },
@@ -887,5 +888,37 @@ export const mutations: readonly Mutation[] = [
     find: ` && entry.index + 1 < def.limit`,
     replace: ``,
     test: { file: repeat, title: "fails when its iterations are used up" },
+  },
+  {
+    id: "slice awaited",
+    rule: "A slice of a map that can be undone awaits what runs.",
+    file: "lib/core/program.ts",
+    find: `      isUndone: compensation !== undefined || definition.sliceOf?.isUndone === true,`,
+    replace: `      isUndone: compensation !== undefined,`,
+    test: { file: wide, title: "in the middle: what ran is awaited" },
+  },
+  {
+    id: "slice end",
+    rule: "A slice ends where the next one begins.",
+    file: "lib/core/nodes/map.ts",
+    find: `  return frame.next % size === 0 && inFlight + frame.done + frame.failed > 0;`,
+    replace: `  return size === 0;`,
+    test: { file: wide, title: "has as many in flight as it may" },
+  },
+  {
+    id: "slice left",
+    rule: "What a slice left undone counts as failed.",
+    file: "lib/core/nodes/settle.ts",
+    find: `failed: frame.failed + to - from - report.done });`,
+    replace: `failed: frame.failed });`,
+    test: { file: wide, title: "fails when more fail than it tolerates in all" },
+  },
+  {
+    id: "slice pause",
+    rule: "A paused run holds its slices.",
+    file: "lib/core/owed.ts",
+    find: `(run.isPaused ? owedPaused : owedFor)`,
+    replace: `(run.isPaused ? () => [] : owedFor)`,
+    test: { file: wide, title: "a pause holds its slices too" },
   },
 ];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { childRunId } from "../../lib/engine/children.ts";
+import { childRunId } from "../../lib/engine/child-id.ts";
 import { command } from "../../lib/engine/commands.ts";
 import { workflow } from "../../lib/index.ts";
 import { crash, createStage, input, isEnd, plus, tasks, wakes } from "./stage.ts";

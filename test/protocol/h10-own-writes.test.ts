@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { childRunId } from "../../lib/engine/children.ts";
+import { childRunId } from "../../lib/engine/child-id.ts";
 import { decide } from "../../lib/engine/decide.ts";
 import { forceFail } from "../../lib/engine/force-fail.ts";
 import { snapshot } from "../../lib/engine/load.ts";

@@ -87,6 +87,21 @@ export const flows: { readonly [name: string]: Flow } = {
     ref("z"),
     { input: { list: [1, 2, 3, 4, 5, 6, 7] }, output: 36 },
   ),
+  "a map wider than a row, and one over it": flow(
+    [
+      {
+        kind: "map",
+        name: "m",
+        items: ref("$input", "list"),
+        body: stepBody({ retry, input: [ref("$item"), ref("$input", "n")] }),
+        concurrency: 80,
+      },
+      { kind: "map", name: "o", items: ref("m"), body: stepBody({ retry, input: ref("$item") }), concurrency: 66 },
+      step("z", ["o"]),
+    ],
+    ref("z"),
+    { input: { n: 1, list: Array.from({ length: 100 }, (_, at) => at) }, output: 5251 },
+  ),
   "a gate and a sleep": flow(
     [
       step("a", ["$input"]),

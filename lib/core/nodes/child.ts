@@ -4,12 +4,15 @@ import { attemptName } from "../keys.ts";
 import type { Limits } from "../limits.ts";
 import type { ProgramNode } from "../program.ts";
 import type { Active } from "../run.ts";
-import { failRun, workDone, workFailed } from "./settle.ts";
+import { isWide } from "../slices.ts";
+import { failRun, sliceEnded, workDone, workFailed } from "./settle.ts";
 
 /** Opens a child run: it is started when the commit that says so has been applied. */
 export function openChild(draft: Draft, node: ProgramNode, index: number): void {
   const { limits, nowMs } = draft;
-  if (draft.run.children >= limits.childrenMax || draft.run.depth + 1 > limits.childDepthMax) {
+  // a slice is as deep as the run that it is cut from
+  const isTooDeep = !isWide(node.def) && draft.run.depth + 1 > limits.childDepthMax;
+  if (draft.run.children >= limits.childrenMax || isTooDeep) {
     return failRun(
       draft,
       {
@@ -40,7 +43,10 @@ function pollMs(sends: number, limits: Limits): number {
 
 export function examineChild(draft: Draft, node: ProgramNode, entry: Active): void {
   const outcome = draft.inputs.attempts.get(attemptName(entry.node, entry.index, entry.attempt))?.outcome;
-  if (outcome?.kind === "ok") {
+  if (outcome && isWide(node.def)) {
+    dropActive(draft, entry);
+    sliceEnded(draft, node, node.def, entry, outcome);
+  } else if (outcome?.kind === "ok") {
     dropActive(draft, entry);
     workDone(draft, node, outcome.facts);
   } else if (outcome) {

@@ -4,7 +4,8 @@ import { factValueOf, mapFacts, pagesOf } from "../facts.ts";
 import { Fault, type FaultData } from "../faults.ts";
 import { fixed } from "../limits.ts";
 import type { ProgramNode } from "../program.ts";
-import type { MapFrame } from "../run.ts";
+import type { FactValue, MapFrame } from "../run.ts";
+import { cutOf, isWide } from "../slices.ts";
 import { openChild } from "./child.ts";
 import { nodeDone, nodeFailed } from "./settle.ts";
 import { openStep } from "./step.ts";
@@ -20,11 +21,12 @@ export function openMap(draft: Draft, node: ProgramNode, def: MapNode): void {
       message: `${total} items; a map takes at most ${fixed.mapItemsMax}`,
     });
   }
-  const pages = node.items?.kind === "paged" ? pagesOf(draft.facts.get(node.items.pages)) : { perPage: 0, token: "" };
+  const { items } = node;
+  const pages = items && "pages" in items ? pagesOf(draft.facts.get(items.pages)) : { perPage: 0, token: "" };
   putFrame(draft, {
     node: node.position,
     total,
-    next: 0,
+    next: items?.kind === "slice" ? numberOf(draft.facts.get(items.from)) : 0,
     done: 0,
     failed: 0,
     perPage: pages.perPage,
@@ -57,13 +59,27 @@ export function advanceMap(draft: Draft, node: ProgramNode, def: MapNode): void 
     if (!frame || stateOf(draft, node.position) !== "pending") return;
     const inFlight = draft.active.filter((entry) => entry.node === node.position).length;
     if (frame.failed > toleratedOf(def, frame.total)) return mapFailed(draft, node, frame);
-    if (frame.next === frame.total && inFlight === 0) return mapDone(draft, node, frame);
-    if (frame.next === frame.total || inFlight >= def.concurrency || !hasRoom(draft) || draft.run.ending) return;
-    putFrame(draft, { ...frame, next: frame.next + 1 });
-    if (def.body.kind === "step") openStep(draft, node, frame.next);
+    const isAllOpen = isAtEnd(node, frame, inFlight);
+    if (isAllOpen && inFlight === 0) return mapDone(draft, node, frame);
+    const cut = isWide(def) ? cutOf(def.concurrency, frame.total) : undefined;
+    const room = cut?.atOnce ?? def.concurrency;
+    if (isAllOpen || inFlight >= room || !hasRoom(draft) || draft.run.ending) return;
+    const next = cut ? Math.min(frame.total, frame.next + cut.size) : frame.next + 1;
+    putFrame(draft, { ...frame, next });
+    if (cut) openChild(draft, node, frame.next / cut.size);
+    else if (def.body.kind === "step") openStep(draft, node, frame.next);
     else openChild(draft, node, frame.next);
   }
 }
+
+/** A slice begins and ends at multiples of its size: once it has opened something, the next multiple is its end. */
+function isAtEnd({ items }: ProgramNode, frame: MapFrame, inFlight: number): boolean {
+  if (frame.next === frame.total || items?.kind !== "slice") return frame.next === frame.total;
+  const { size } = cutOf(items.concurrency, frame.total);
+  return frame.next % size === 0 && inFlight + frame.done + frame.failed > 0;
+}
+
+const numberOf = (fact: FactValue | undefined) => (fact?.kind === "value" ? Number(fact.value) : 0);
 
 /** A share is rounded down: half of three items tolerates one. */
 function toleratedOf(def: MapNode, total: number): number {

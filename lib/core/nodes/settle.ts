@@ -1,11 +1,13 @@
+import type { MapNode } from "../definition.ts";
 import type { Draft } from "../draft.ts";
 import { endNode, frameOf, putFrame, reasonOf, stateOf, transition } from "../draft.ts";
 import { factsOf, failureOf, outputOf } from "../facts.ts";
 import type { FaultData } from "../faults.ts";
-import type { Facts } from "../inputs.ts";
+import type { Facts, Outcome } from "../inputs.ts";
 import { fixed } from "../limits.ts";
 import { nodeAt, type ProgramNode } from "../program.ts";
-import { type Run, setNodeState } from "../run.ts";
+import { type Active, type Run, setNodeState } from "../run.ts";
+import { cutOf, leftFault, rangeOf, reportOf } from "../slices.ts";
 
 /** A node yielded. `facts` come from whoever held its output. */
 export function nodeDone(draft: Draft, node: ProgramNode, facts: Facts): void {
@@ -75,6 +77,16 @@ export function workFailed(draft: Draft, node: ProgramNode, fault: FaultData): v
   if (!frame) return nodeFailed(draft, node, fault);
   putFrame(draft, { ...frame, failed: frame.failed + 1 });
   draft.itemFault = fault;
+}
+
+/** A slice of a wide map ended, whole or not: what it did not do has failed. The caller took the entry out. */
+export function sliceEnded(draft: Draft, node: ProgramNode, def: MapNode, entry: Active, outcome: Outcome): void {
+  const frame = frameOf(draft, node.position);
+  if (!frame) return;
+  const { from, to } = rangeOf(cutOf(def.concurrency, frame.total), frame.total, entry.index);
+  const report = reportOf(outcome, to - from);
+  putFrame(draft, { ...frame, done: frame.done + report.done, failed: frame.failed + to - from - report.done });
+  if (report.done < to - from) draft.itemFault = leftFault(report);
 }
 
 /** Reported, never hidden: the run says which one, and the others are still undone. */
