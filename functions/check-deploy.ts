@@ -7,24 +7,23 @@ const help = `npm run check-deploy -- --table NAME [--bucket NAME] [--endpoint U
 npm run check-deploy -- --against definitions.json
 
 Says what deploying this build would do to runs in flight: to those of a table, or, without a stack, to any that the last build may
-have started. Ends with 1 if runs would be stopped, or might be.
+have started. Ends with 1 if runs would be stopped, or might be; with 2 if it could not tell.
 `;
 
-const { values } = parseArgs({
-  options: {
-    table: { type: "string" },
-    bucket: { type: "string" },
-    endpoint: { type: "string" },
-    region: { type: "string" },
-    against: { type: "string" },
-    help: { type: "boolean" },
-  },
-});
+const options = {
+  table: { type: "string" },
+  bucket: { type: "string" },
+  endpoint: { type: "string" },
+  region: { type: "string" },
+  against: { type: "string" },
+  help: { type: "boolean" },
+} as const;
 
 const { workflows, keep = [] }: App = app;
 
 async function report() {
-  const { table, bucket, endpoint, region, against } = values;
+  const { table, bucket, endpoint, region, against, help: isAsked } = parseArgs({ options }).values;
+  if (isAsked) return undefined;
   if (against !== undefined) return compareBuilds(await readDefinitions(against), definitionsOf(workflows, { keep }));
   if (table === undefined) return undefined;
   return await checkRuns(
@@ -34,6 +33,11 @@ async function report() {
   );
 }
 
-const found = values.help ? undefined : await report();
-process.stdout.write(found ? `${deployText(found)}\n` : help);
-if (found?.isBad) process.exitCode = 1;
+try {
+  const found = await report();
+  process.stdout.write(found ? `${deployText(found)}\n` : help);
+  if (found?.isBad) process.exitCode = 1;
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
+  process.exitCode = 2;
+}

@@ -123,10 +123,11 @@ test("an approved order, in memory", async () => {
   await assertApproved(await testWorkflow(order, { input: dear }));
 });
 
-const table = process.env["TICKWRIGHT_TABLE"];
-const queueBase = process.env["TICKWRIGHT_QUEUE_BASE"];
-test.skipIf(!table || !queueBase)("an approved order, on a stack", async () => {
-  const stack = connect({ tableName: table!, queueBase: queueBase!, workflows: [order] });
-  await assertApproved(await stack.start(order, { input: dear }));
-  stack.close();
-});
+const { TICKWRIGHT_TABLE: tableName, TICKWRIGHT_QUEUE_BASE: queueBase } = process.env;
+if (tableName && queueBase) {
+  test("an approved order, on a stack", async () => {
+    const stack = connect({ tableName, queueBase, workflows: [order] });
+    await assertApproved(await stack.start(order, { input: dear }));
+    stack.close();
+  });
+}

@@ -85,7 +85,7 @@ describe.each(compilers)("with TypeScript %s", (compiler) => {
     const stranger = createStranger(`mistakes-${compiler}`, Object.fromEntries(files));
     const paths = files.map(([path]) => path).filter((path) => !path.endsWith(".test.ts"));
     complaints = byFile(stranger.complaints(compiler, { ...settings.strictest, skipLibCheck: true }, paths));
-  });
+  }, 60_000);
 
   describe.each(libraries)("and %s", (library) => {
     it.each(named)("$name is said in one complaint, at the word itself", ({ file, body, at, says }) => {

@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ReceiveMessageCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -19,6 +21,7 @@ import { start } from "../../lib/engine/start.ts";
 import type { Queue } from "../../lib/ports.ts";
 import { deploy, type Emulator, hasEmulator, startEmulator } from "./emulator.ts";
 
+const root = fileURLToPath(new URL("../../", import.meta.url));
 const appFile = fileURLToPath(new URL("./order-app.ts", import.meta.url));
 const credentials = { accessKeyId: "test", secretAccessKey: "test" };
 
@@ -31,12 +34,15 @@ const lossy: Queue = {
 describe.skipIf(!hasEmulator)("an order on the deployed stack, with IAM enforced", () => {
   let emulator: Emulator;
   let engine: Engine;
+  let table: string;
+  let queueBase: string;
   let sqs: SQSClient;
   let urlOf: (queue: string) => string;
 
   beforeAll(async () => {
     emulator = await startEmulator();
     const { TableName = "", QueueBase = "", BucketName = "" } = deploy(emulator, appFile)["Tickwright"] ?? {};
+    [table, queueBase] = [TableName, QueueBase];
     const options = { endpoint: emulator.endpoint, region: "us-east-1", credentials };
     sqs = createSqsClient(options);
     urlOf = (queue) => queueUrl(QueueBase, queue);
@@ -126,6 +132,15 @@ describe.skipIf(!hasEmulator)("an order on the deployed stack, with IAM enforced
     await approve("o-3");
     await untilSettled("o-3");
     await expectSuccess("o-3");
+  }, 120_000);
+
+  it("passes the test of the example, which is told by its environment where a stack is", () => {
+    const vitest = join(root, "node_modules/vitest/vitest.mjs");
+    const args = ["run", "--project", "unit", "examples/order", "--testNamePattern", "on a stack"];
+    const told = { TICKWRIGHT_TABLE: table, TICKWRIGHT_QUEUE_BASE: queueBase, NO_COLOR: "1" };
+    const env = { ...process.env, ...emulator.env, ...told };
+    const { stdout, stderr } = spawnSync(process.execPath, [vitest, ...args], { cwd: root, env, encoding: "utf8" });
+    expect(stdout, stderr).toMatch(/^ *Tests +1 passed/m);
   }, 120_000);
 
   it("leaves a body that nobody can read in the dead-letter queue, with the reason", async () => {
