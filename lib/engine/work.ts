@@ -2,6 +2,7 @@ import { attemptAttributes, attemptFrom } from "../core/attempt-format.ts";
 import type { Envelope } from "../core/envelope.ts";
 import { Fault, type FaultData } from "../core/faults.ts";
 import { attemptName } from "../core/keys.ts";
+import { fixed } from "../core/limits.ts";
 import { leaseMs } from "../core/nodes/lease.ts";
 import { isInline, nodeAt, type ProgramNode, stepBodyOf } from "../core/program.ts";
 import { type Active, isLive, type Run } from "../core/run.ts";
@@ -84,9 +85,13 @@ async function unwanted({ engine, processing }: Task): Promise<Advanced | undefi
   return processing.isPerformAll ? await advance(engine, processing) : undefined;
 }
 
-/** Not yet, or somebody else's still: the same task again, for then. */
+/**
+ * Not yet, or somebody else's still: the same task again, for then. Farther than a message can wait the row's due takes over: a
+ * message that sent itself again and again, for days, would only multiply with every duplicate.
+ */
 async function later({ engine, queue, envelope, processing }: Task, atMs: number): Promise<undefined> {
   const delayMs = atMs - engine.clock.nowMs();
+  if (delayMs > fixed.delayMsMax) return undefined;
   const { task: id } = envelope;
   await send(engine, [
     message(

@@ -3,7 +3,7 @@ import type { AnyWorkflow } from "../authoring/registry.ts";
 import type { Workflow } from "../authoring/workflow.ts";
 import type { Json } from "../core/json.ts";
 import type { Tier } from "../core/run.ts";
-import { childRunId } from "../engine/children.ts";
+import { childRunId } from "../engine/child-id.ts";
 import type { Engine, RunRef } from "../engine/engine.ts";
 import { findRun, readResult } from "../engine/inspect.ts";
 import { start } from "../engine/start.ts";

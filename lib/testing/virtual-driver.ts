@@ -1,6 +1,6 @@
 import { decodeRun } from "../core/row-format.ts";
 import { isLive, isSettled } from "../core/run.ts";
-import { childRunId } from "../engine/children.ts";
+import { childRunId } from "../engine/child-id.ts";
 import { programFor } from "../engine/definitions.ts";
 import type { RunRef } from "../engine/engine.ts";
 import { stateKey } from "../engine/records/state.ts";

@@ -68,6 +68,25 @@ describe("work that is completed from outside", () => {
     expect(begun).toHaveLength(1);
   });
 
+  it("is no reason for a message to send itself for days: a copy of the task leaves it to the row's due", async () => {
+    const { story, token, begins, begun } = rendering({ completeWithin: "5d" });
+    await story.begin();
+    await begins();
+    const { world } = story;
+    const copy = { queue: "task:default", group: "default", taskKey: "copy" };
+    await world.queue.send([
+      { ...copy, body: JSON.stringify({ runId: "r1", task: "0/0/1" }) },
+      { ...copy, body: JSON.stringify({ runId: "r1", task: "0/0/1" }) },
+    ]);
+    const sent = world.metrics.total("messages-sent");
+    await world.advance(4 * 24 * hour);
+    // the watchdog's few looks, and nothing else
+    expect(world.metrics.total("messages-sent") - sent).toBeLessThan(10);
+    await complete(story.engine, token(), done);
+    expect(await story.end()).toMatchObject({ status: "succeeded", output: done });
+    expect(begun).toHaveLength(1);
+  });
+
   it("may be completed before the function that begins it has returned", async () => {
     const { story, begun } = rendering({}, async ({ token }) => await complete(story.engine, token, done));
     await story.begin();

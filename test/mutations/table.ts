@@ -874,6 +874,15 @@ export const mutations: readonly Mutation[] = [
     test: { file: first, title: "awaits a loser that runs and has a compensation" },
   },
   {
+    id: "external copies",
+    rule: "No message sends itself for longer than a message can wait.",
+    file: "lib/engine/work.ts",
+    find: `  if (delayMs > fixed.delayMsMax) return undefined;
+`,
+    replace: ``,
+    test: { file: external, title: "is no reason for a message to send itself for days" },
+  },
+  {
     id: "external cap",
     rule: "Heartbeats from outside reach no further than the completion may.",
     file: "lib/engine/external.ts",
