@@ -1,10 +1,11 @@
 /**
- * Runs of a stack on this machine or in an account, in the hands of a test: the surface of `testWorkflow` without what only virtual
- * time can do.
+ * Runs of an installation, on this machine or in an account, in the hands of your own code or of a test: the surface of
+ * `testWorkflow` without what only virtual time can do.
  */
 import type { AnyWorkflow } from "../authoring/registry.ts";
 import type { Workflow } from "../authoring/workflow.ts";
 import type { RunRef } from "../engine/engine.ts";
+import { beat, complete, fail } from "../engine/external.ts";
 import { type StartRequest, start } from "../engine/start.ts";
 import { createRunHandle } from "../testing/run-handle.ts";
 import type { RunHandle } from "../testing/run-surface.ts";
@@ -28,15 +29,26 @@ export interface ConnectOptions extends Installation {
 /** A start as {@link Connection} takes it. */
 export type ConnectedStart<In> = Omit<StartRequest, "workflow" | "input"> & { readonly input: In };
 
-/** An installation that runs can be started on and looked up in. */
+/** Work that goes on outside, by the token that its handler handed over. */
+export interface OutsideByToken {
+  /** The output of its node. The first completion counts; the same again does no harm. */
+  complete(output: unknown): Promise<void>;
+  /** `isFatal`: not tried again. */
+  fail(message: string, options?: { readonly isFatal?: boolean }): Promise<void>;
+  /** Still alive. */
+  beat(): Promise<void>;
+}
+
+/** An installation that runs can be started on and looked up in. Each verb throws the faults of its engine's verb. */
 export interface Connection {
   start<In, Out>(workflow: Workflow<In, Out>, request: ConnectedStart<In>): Promise<RunHandle<Out>>;
   /** A run that is there. Throws the `Fault` `run-not-found`. */
   run<Out>(workflow: Workflow<never, Out>, runId: string, tenant?: string): Promise<RunHandle<Out>>;
+  external(token: string): OutsideByToken;
   close(): void;
 }
 
-/** Connects a test to a stack. It speaks to the table and the queues as the functions do, so it needs their permissions. */
+/** Connects to an installation. It speaks to the table and the queues as the functions do, so it needs their permissions. */
 export function connect(options: ConnectOptions): Connection {
   const { engine, close } = engineOn(options, options.workflows);
   const handleOf = <Out>(ref: RunRef) => {
@@ -52,6 +64,11 @@ export function connect(options: ConnectOptions): Connection {
       return await handleOf<Out>({ tenant, runId });
     },
     run: (_, runId, tenant = "default") => handleOf({ tenant, runId }),
+    external: (token) => ({
+      complete: async (output) => void (await complete(engine, token, output)),
+      fail: async (message, how) => void (await fail(engine, token, { message, ...how })),
+      beat: () => beat(engine, token),
+    }),
     close,
   };
 }

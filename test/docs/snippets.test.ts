@@ -22,6 +22,12 @@ const blocks = pages.flatMap((page) =>
 
 /** What stands around a fragment, by the page and the fragment's first line. */
 const contexts: Readonly<Record<string, readonly [before: string, after?: string]>> = {
+  "README.md: const installation = connect({ tableName, queueBase, workflows: [sell] });": [
+    `import { connect } from "tickwright/connect";
+import { sell } from "ROOT/examples/first.ts";
+declare const tableName: string;
+declare const queueBase: string;`,
+  ],
   "docs/authoring.md: const charge = step(": [
     `import * as v from "valibot";
 import { step } from "tickwright";
@@ -56,10 +62,9 @@ declare function chargeInAnyCurrency(sale: { cents: number; currency: string }):
     `import { startStack, type StackOptions } from "ROOT/lib/local/stack.ts";
 declare const buildFunctions: StackOptions["functions"];`,
   ],
-  "examples/film/README.md: await beat(engine, token); // every few minutes": [
-    `import type { Engine } from "ROOT/lib/engine/engine.ts";
-import { beat, complete, fail } from "ROOT/lib/engine/external.ts";
-declare const engine: Engine;
+  "examples/film/README.md: const job = connection.external(token); // connect() of tickwright/connect": [
+    `import type { Connection } from "tickwright/connect";
+declare const connection: Connection;
 declare const token: string;`,
   ],
 };

@@ -81,3 +81,24 @@ it("a run that does not end in time says what it waits for", async () => {
   await expect(other.run(asleep, "nobody")).rejects.toThrow('there is no run "nobody"');
   other.close();
 });
+
+it("work that goes on outside is completed by its token alone; the same again does no harm", async () => {
+  const run = await there.start(flowing, { runId: "r-token", input: { n: 1 } });
+  await run.end();
+  await run.decide("ok", { approved: true });
+  await run.end();
+  await run.signal(go, { n: 7 });
+  await run.end();
+  const job = there.external(tokens.at(-1)!);
+  await job.beat();
+  await expect(job.complete({ n: "x" })).rejects.toThrow("n");
+  await job.complete({ n: 9 });
+  await job.complete({ n: 9 });
+  const statusNow = async () => {
+    await run.refresh();
+    return run.status;
+  };
+  await expect.poll(statusNow, { timeout: 20_000 }).toBe("succeeded");
+  await expect(job.fail("too late")).rejects.toThrow();
+  await expect(there.external("nonsense").beat()).rejects.toThrow("context.token");
+});
