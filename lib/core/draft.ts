@@ -16,7 +16,6 @@ import {
 
 /** What a tick noticed and the row does not show: for metrics only. */
 export interface Notes {
-  late: number;
   undelivered: number;
   uncompensated: number;
   parked: number;
@@ -69,7 +68,7 @@ export function draftOf(run: Run, program: Program, inputs: Inputs, limits: Limi
     endings: [],
     ready: [],
     crowded: [],
-    notes: { late: 0, undelivered: 0, uncompensated: 0, parked: 0 },
+    notes: { undelivered: 0, uncompensated: 0, parked: 0 },
     itemFault: undefined,
   };
 }

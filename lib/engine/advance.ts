@@ -1,8 +1,9 @@
-import { attemptName } from "../core/keys.ts";
+import { attemptName, partitionOf, sk } from "../core/keys.ts";
 import { isTaken } from "../core/mail.ts";
 import { type Mailbox, mailboxFrom } from "../core/mail-format.ts";
 import { newlyOwed, type Owed, owed } from "../core/owed.ts";
 import { nodeAt, type Program } from "../core/program.ts";
+import { rowAttributes } from "../core/row-format.ts";
 import { type Active, isLive, isSettled, type Run, statusOf } from "../core/run.ts";
 import { pauseBefore } from "../guard/windows.ts";
 import { type Closed, tickAndClose } from "./close.ts";
@@ -124,8 +125,7 @@ async function unchanged(
   await perform(engine, loaded.run, loaded.program, union(all, spare), closed.inputs.attempts);
   await watchLeases(engine, processing, work, loaded.run, nowMs);
   await tidy(engine, loaded.run, loaded);
-  const late = work.held?.results.length ?? 0;
-  if (late > 0 && !hasCommitted) engine.metrics.count("attempts-late", late);
+  meterLate(engine, work, hasCommitted);
   return { kind: "done", loaded, hasCommitted };
 }
 
@@ -143,10 +143,15 @@ async function ended(
     await settle(engine, run);
   }
   await tidy(engine, run, loaded);
-  const late = work.held?.results.length ?? 0;
-  if (late > 0 && !hasCommitted) engine.metrics.count("attempts-late", late);
+  meterLate(engine, work, hasCommitted);
   await dropOverdue(engine, processing);
   return { kind: "done", loaded, hasCommitted };
+}
+
+/** Results that no commit of this processing took: their attempts had ended before. */
+function meterLate(engine: Engine, work: Work, hasCommitted: boolean): void {
+  const late = work.held?.results.length ?? 0;
+  if (late > 0 && !hasCommitted) engine.metrics.count("attempts-late", late);
 }
 
 async function missing(engine: Engine, processing: Processing): Promise<Advanced> {
@@ -158,10 +163,10 @@ async function missing(engine: Engine, processing: Processing): Promise<Advanced
 
 /** A neighbour whose run is gone or over would stay at the head of the watchdog's list for ever. */
 async function dropOverdue(engine: Engine, processing: Processing): Promise<void> {
-  if (processing.sk === undefined || processing.sk === "STATE") return;
-  const key = { pk: `${processing.tenant}#${processing.runId}`, sk: processing.sk };
+  if (processing.sk === undefined || processing.sk === sk.state) return;
+  const key = { pk: partitionOf(processing.tenant, processing.runId), sk: processing.sk };
   const [record] = await engine.store.read([key], { isConsistent: true });
-  const dueAtMs = record?.["d"];
+  const dueAtMs = record?.[rowAttributes.dueAtMs];
   if (typeof dueAtMs === "number") await engine.store.write(dropDue(key, dueAtMs));
 }
 
@@ -237,7 +242,6 @@ function signalName(program: Program, position: number): string {
 
 function meter(engine: Engine, before: Run, now: Run, closed: Closed): void {
   const { notes } = closed;
-  if (notes.late > 0) engine.metrics.count("attempts-late", notes.late);
   if (notes.undelivered > 0) engine.metrics.count("signals-undelivered", notes.undelivered);
   if (notes.uncompensated > 0) engine.metrics.count("uncompensated", notes.uncompensated);
   if (now.isParked && !before.isParked) engine.metrics.count("runs-parked", 1, { workflow: now.workflow });

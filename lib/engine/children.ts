@@ -15,7 +15,7 @@ import type { Engine } from "./engine.ts";
 import { writeItems } from "./items.ts";
 import { send, wakeUp } from "./messages.ts";
 import { storeOutput } from "./output.ts";
-import { endUnclaimed } from "./records/attempt.ts";
+import { type AttemptId, endUnclaimed } from "./records/attempt.ts";
 import { type Reader, readerOf, readRunOutput, sliceReport } from "./resolve.ts";
 import { resolveInput } from "./resolve-input.ts";
 import { createRun } from "./start.ts";
@@ -139,23 +139,12 @@ export async function notifyParent(engine: Engine, child: Run, program: Program)
   if (!link) return;
   const parent = { tenant: child.tenant, ...link };
   const ended = await endOf(engine, child, program, parent);
-  const write = endUnclaimed(parent, link, {
+  await writeEnd(engine, { ...parent, transitionSeq: child.transitionSeq }, link, {
     outcome: ended.outcome,
     output: ended.output,
-    by: engine.random.token(),
     startedAtMs: child.createdAtMs,
     nowMs: child.endedAtMs ?? engine.clock.nowMs(),
-    retentionMs: engine.limits.retentionMs,
   });
-  const written = await engine.store.write(write);
-  if (written.kind === "unclear")
-    throw new Fault("unavailable", `the parent's record may not have been written: ${written.fault.message}`);
-  await send(engine, [
-    wakeUp(
-      { ...parent, transitionSeq: child.transitionSeq },
-      { hints: [attemptName(link.node, link.index, link.attempt)] },
-    ),
-  ]);
 }
 
 async function endOf(
@@ -205,16 +194,23 @@ export async function factsForNode(
 
 /** The end of a child that is no run: it never came to be. */
 export async function tellEnd(engine: Engine, parent: Run, entry: Active, outcome: Outcome): Promise<void> {
-  const write = endUnclaimed(parent, entry, {
-    outcome,
-    by: engine.random.token(),
-    nowMs: engine.clock.nowMs(),
-    retentionMs: engine.limits.retentionMs,
-  });
-  const written = await engine.store.write(write);
+  await writeEnd(engine, parent, entry, { outcome, nowMs: engine.clock.nowMs() });
+}
+
+/** A child's end on its parent's record, where the first one stands, and a wake-up that says where to look. */
+async function writeEnd(
+  engine: Engine,
+  parent: Parameters<typeof wakeUp>[0] & Parameters<typeof endUnclaimed>[0],
+  id: AttemptId,
+  end: Omit<Parameters<typeof endUnclaimed>[2], "by" | "retentionMs">,
+): Promise<void> {
+  const { retentionMs } = engine.limits;
+  const written = await engine.store.write(
+    endUnclaimed(parent, id, { ...end, by: engine.random.token(), retentionMs }),
+  );
   if (written.kind === "unclear")
     throw new Fault("unavailable", `the child's end may not have been written: ${written.fault.message}`);
-  await send(engine, [wakeUp(parent, { hints: [attemptName(entry.node, entry.index, entry.attempt)] })]);
+  await send(engine, [wakeUp(parent, { hints: [attemptName(id.node, id.index, id.attempt)] })]);
 }
 
 async function readParent(engine: Engine, child: Run): Promise<ParentLink | undefined> {

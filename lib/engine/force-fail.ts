@@ -2,7 +2,7 @@ import { ByteWriter, hexToBytes } from "../core/bytes.ts";
 import { reasonOf } from "../core/draft.ts";
 import { nextToUndo } from "../core/ending.ts";
 import type { FaultCode } from "../core/faults.ts";
-import { duePartition, partitionOf, sk } from "../core/keys.ts";
+import { duePartition } from "../core/keys.ts";
 import { owed } from "../core/owed.ts";
 import { writeBody } from "../core/row-body.ts";
 import { rowAttributes as a, checksumOf, decodeRun, dueFields } from "../core/row-format.ts";
@@ -14,7 +14,8 @@ import { programFor } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
 import type { Snapshot } from "./load.ts";
 import { perform } from "./perform.ts";
-import { commitState } from "./records/state.ts";
+import { countForceFail, openForceFails } from "./records/force-fails.ts";
+import { commitState, guard, stateKey } from "./records/state.ts";
 import { settle } from "./tidy.ts";
 
 /**
@@ -69,7 +70,7 @@ async function afterwards(engine: Engine, run: Run): Promise<void> {
 
 function tryDecode(seen: Snapshot): Run | undefined {
   try {
-    return decodeRun({ pk: partitionOf(seen.owner.tenant, seen.owner.runId) }, seen.row);
+    return decodeRun(stateKey(seen.owner), seen.row);
   } catch {
     return undefined;
   }
@@ -120,17 +121,13 @@ function endUndecoded(engine: Engine, seen: Snapshot, reason: string, commitId: 
   fields[a.checksum] = checksumOf({ ...kept, ...fields });
   return {
     kind: "edit",
-    key: { pk: partitionOf(owner.tenant, owner.runId), sk: sk.state },
+    key: stateKey(owner),
     edits: [
       { kind: "add", path: [a.recordVersion], by: 1 },
       ...Object.entries(fields).map(([name, value]): Edit => ({ kind: "set", path: [name], value })),
       ...[a.live, a.nodes, a.tiny].map((name): Edit => ({ kind: "remove", path: [name] })),
     ],
-    when: [
-      { kind: "equals", path: [a.recordVersion], value: owner.recordVersion },
-      { kind: "equals", path: [a.runUid], value: owner.runUid },
-      { kind: "exists", path: [a.live] },
-    ],
+    when: guard(owner),
   };
 }
 
@@ -157,33 +154,12 @@ function emptyBody(): Uint8Array {
   return out.done();
 }
 
-/** One atomic counter a minute, for all processes: nobody holds a lock on the right to end runs. */
+/** Counted by one atomic statement; whoever comes second to open a minute counts in it like everybody else. */
 async function isAllowed(engine: Engine): Promise<boolean> {
   const nowMs = engine.clock.nowMs();
-  const key = { pk: "#WATCH", sk: `FORCE-FAILS#${Math.floor(nowMs / 60_000)}` };
-  const counted = await engine.store.write({
-    kind: "edit",
-    key,
-    edits: [{ kind: "add", path: ["n"], by: 1 }],
-    when: [{ kind: "under", path: ["n"], value: engine.limits.forceFailsMax }],
-  });
-  if (counted.kind === "applied") return true;
-  if (counted.kind === "refused") return false;
-  const first = await engine.store.write({
-    kind: "put",
-    key,
-    fields: { n: 1, [a.expiresAtS]: Math.ceil(nowMs / 1000) + 86_400 },
-    when: [{ kind: "absent", path: ["pk"] }],
-  });
-  return first.kind === "applied" || (await isAllowedAgain(engine, key));
-}
-
-async function isAllowedAgain(engine: Engine, key: { pk: string; sk: string }): Promise<boolean> {
-  const counted = await engine.store.write({
-    kind: "edit",
-    key,
-    edits: [{ kind: "add", path: ["n"], by: 1 }],
-    when: [{ kind: "under", path: ["n"], value: engine.limits.forceFailsMax }],
-  });
-  return counted.kind === "applied";
+  const count = async () => (await engine.store.write(countForceFail(nowMs, engine.limits.forceFailsMax))).kind;
+  const counted = await count();
+  if (counted === "applied" || counted === "refused") return counted === "applied";
+  const opened = await engine.store.write(openForceFails(nowMs));
+  return opened.kind === "applied" || (await count()) === "applied";
 }

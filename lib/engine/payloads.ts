@@ -26,9 +26,14 @@ export async function storePayload(
   const common = { [a.runUid]: run.runUid, [a.expiresAtS]: expires };
   if (bytes.length <= fixed.itemPayloadBytesMax)
     return await putOnce(engine, payloadKey(run, sk), { ...common, [a.text]: text });
-  const name = `${run.tenant}/${run.runId}/${run.runUid}/${sk.replaceAll("#", "/")}`;
+  const name = payloadName(run, sk);
   await engine.payloads.put(name, bytes, { expiresAtS: expires });
   await putOnce(engine, payloadKey(run, sk), { ...common, [a.stored]: name });
+}
+
+/** Where the payload store has what a key names. */
+export function payloadName(run: Pick<Run, "tenant" | "runId" | "runUid">, sk: string): string {
+  return `${run.tenant}/${run.runId}/${run.runUid}/${sk.replaceAll("#", "/")}`;
 }
 
 async function putOnce(engine: Engine, key: Key, fields: Parameters<typeof putPayload>[1]): Promise<void> {

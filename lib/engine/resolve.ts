@@ -193,7 +193,8 @@ async function readMap(reader: Reader, node: ProgramNode): Promise<Json> {
     // what a slice left behind has an outcome too: every item keeps its place
     return Array.from({ length: report.count }, (_, at) => items.get(from + at) ?? failureOf(leftFault(report)));
   });
-  return isUndone ? slices.flat() : (outputOf(node.def, slices.flat()) ?? slices.flat());
+  const items = slices.flat();
+  return isUndone ? items : (outputOf(node.def, items) ?? items);
 }
 
 /** What the items of a map, or of a slice of one, came to, by index and in its order. */

@@ -5,6 +5,7 @@ import { noInputs } from "../core/inputs.ts";
 import type { Json } from "../core/json.ts";
 import { idRule, isId, partitionOf, sk } from "../core/keys.ts";
 import { fixed } from "../core/limits.ts";
+import { newRun } from "../core/new-run.ts";
 import { type Owed, owed } from "../core/owed.ts";
 import { nodeAt, type Program } from "../core/program.ts";
 import { decodeRun } from "../core/row-format.ts";
@@ -19,7 +20,7 @@ import { programFor, storeDefinitions } from "./definitions.ts";
 import type { Engine, RunRef } from "./engine.ts";
 import { type Stretch, writeItems, writeStretch } from "./items.ts";
 import { send, wakeUp } from "./messages.ts";
-import { storePayload } from "./payloads.ts";
+import { payloadName, storePayload } from "./payloads.ts";
 import { perform } from "./perform.ts";
 import { expiresAtS } from "./records/attempt.ts";
 import { payloadAttributes, payloadKey, putPayload } from "./records/payload.ts";
@@ -115,8 +116,10 @@ export type Created = { readonly kind: "created" | "exists"; readonly run: Run; 
 export async function createRun(engine: Engine, creation: Creation): Promise<Created> {
   const nowMs = engine.clock.nowMs();
   const runUid = engine.random.token();
-  const fresh = freshRun(creation, runUid, nowMs);
-  const { program, input, inputHash } = creation;
+  const { program, input, inputHash, tenant, runId, tier, deadlineAtMs, depth } = creation;
+  const hasParent = creation.parent !== undefined;
+  const given = { tenant, runId, runUid, inputHash, tier, createdAtMs: nowMs, deadlineAtMs, depth, hasParent };
+  const fresh = newRun(program, given);
   if (creation.isTombstone)
     return await put(
       engine,
@@ -142,55 +145,15 @@ export async function createRun(engine: Engine, creation: Creation): Promise<Cre
   return await put(engine, ticked.run, inputHash, program);
 }
 
-function freshRun(creation: Creation, runUid: string, nowMs: number): Run {
-  const { program, tenant, runId, inputHash, tier, deadlineAtMs, depth } = creation;
-  return {
-    tenant,
-    runId,
-    runUid,
-    workflow: program.definition.workflow,
-    definitionHash: program.hash,
-    inputHash,
-    tier,
-    createdAtMs: nowMs,
-    deadlineAtMs,
-    recordVersion: 1,
-    transitionSeq: 0,
-    phase: "running",
-    isPaused: false,
-    isParked: false,
-    ending: undefined,
-    reason: undefined,
-    isUncompensated: false,
-    nodes: new Uint8Array(Math.ceil(program.nodes.length / 4)),
-    active: [],
-    maps: [],
-    facts: new Map(),
-    tiny: [],
-    pages: 0,
-    mail: { signals: 0, mask: 0, commands: 0 },
-    attempts: 0,
-    children: 0,
-    depth,
-    hasParent: creation.parent !== undefined,
-    commitIds: [],
-    due: undefined,
-    endedAtMs: undefined,
-  };
-}
-
 async function putInput(engine: Engine, run: Run, text: string, creation: Creation): Promise<void> {
   const key = payloadKey(run, sk.input(run.runUid));
   const isItem = utf8(text).length <= fixed.itemPayloadBytesMax;
-  if (!isItem) await storePayload(engine, run, sk.output(run.runUid, 0, 0, "input"), text);
+  const beside = sk.output(run.runUid, 0, 0, "input");
+  if (!isItem) await storePayload(engine, run, beside, text);
   const fields: Fields = {
     [payloadAttributes.runUid]: run.runUid,
     [payloadAttributes.expiresAtS]: expiresAtS(run, engine.limits.retentionMs),
-    ...(isItem
-      ? { [payloadAttributes.text]: text }
-      : {
-          [payloadAttributes.stored]: `${run.tenant}/${run.runId}/${run.runUid}/${sk.output(run.runUid, 0, 0, "input").replaceAll("#", "/")}`,
-        }),
+    ...(isItem ? { [payloadAttributes.text]: text } : { [payloadAttributes.stored]: payloadName(run, beside) }),
     ...(creation.parent && { parent: JSON.stringify(creation.parent) }),
     ...(creation.actor !== undefined && { actor: creation.actor }),
     ...(creation.tags && { tags: creation.tags }),

@@ -5,6 +5,7 @@ import { type Attempt, type Command, type Inputs, noInputs, type Outcome, type S
 import type { Json } from "../../lib/core/json.ts";
 import { attemptName } from "../../lib/core/keys.ts";
 import { defaultLimits, type Limits } from "../../lib/core/limits.ts";
+import { newRun } from "../../lib/core/new-run.ts";
 import { owed } from "../../lib/core/owed.ts";
 import { type Program, programOf } from "../../lib/core/program.ts";
 import { type Active, inputPosition, nodeState, type Run } from "../../lib/core/run.ts";
@@ -41,40 +42,18 @@ export function programWith(nodes: readonly NodeDef[], output?: Expr): Program {
 }
 
 export function freshRun(program: Program, more: Partial<Run> = {}): Run {
-  return {
+  const given = {
     tenant: "default",
     runId: "r1",
     runUid: "0123456789abcdef",
-    workflow: "flow",
-    definitionHash: program.hash,
     inputHash: digest(null),
     tier: "standard",
     createdAtMs: t0,
     deadlineAtMs: t0 + defaultLimits.deadlineMs,
-    recordVersion: 1,
-    transitionSeq: 0,
-    phase: "running",
-    isPaused: false,
-    isParked: false,
-    ending: undefined,
-    reason: undefined,
-    isUncompensated: false,
-    nodes: new Uint8Array(Math.ceil(program.nodes.length / 4)),
-    active: [],
-    maps: [],
-    facts: new Map(),
-    tiny: [],
-    pages: 0,
-    mail: { signals: 0, mask: 0, commands: 0 },
-    attempts: 0,
-    children: 0,
     depth: 0,
     hasParent: false,
-    commitIds: [],
-    due: undefined,
-    endedAtMs: undefined,
-    ...more,
-  };
+  } as const;
+  return { ...newRun(program, given), ...more };
 }
 
 /** A run driven tick by tick without any store: what ends are asked for is answered by `records`, as the store would. */
@@ -87,7 +66,7 @@ export interface Drive {
   /** All ends that ticks asked for. */
   readonly closed: string[];
   readonly ticks: number;
-  readonly notes: { late: number; undelivered: number; uncompensated: number; parked: number };
+  readonly notes: { undelivered: number; uncompensated: number; parked: number };
   tick(more?: Partial<Inputs>): Run;
   /** Claims an attempt and ends it well; its facts are computed as a worker would. */
   ok(name: string, output?: Json, index?: number): Run;
@@ -122,7 +101,7 @@ export function drive(
   const signals: Signal[] = [];
   const commands: Command[] = [];
   const closed: string[] = [];
-  const notes = { late: 0, undelivered: 0, uncompensated: 0, parked: 0 };
+  const notes = { undelivered: 0, uncompensated: 0, parked: 0 };
   let ticks = 0;
   const position = (name: string) => {
     const found = program.positions.get(name);

@@ -63,7 +63,7 @@ export function commitState(previous: Run, next: Run, retentionMs: number): Writ
 }
 
 /** The same statement ends a run that cannot move, on the version that was seen. */
-function guard(seen: Pick<Run, "runUid" | "recordVersion">): readonly Check[] {
+export function guard(seen: Pick<Run, "runUid" | "recordVersion">): readonly Check[] {
   return [
     { kind: "equals", path: [a.recordVersion], value: seen.recordVersion },
     { kind: "equals", path: [a.runUid], value: seen.runUid },
