@@ -80,6 +80,17 @@ const check: fc.Arbitrary<Check> = fc.oneof(
     count: fc.nat(3),
   }),
 );
+/**
+ * The server copies by reference: a record that is copied into its own inside has no end there, and the server dies of it. Such
+ * writes are not put to it; the engine copies numbers only.
+ */
+const isKnot = (edits: readonly Edit[]): boolean => {
+  const inside = edits.flatMap((each) => (each.kind === "copy" && each.path.length > 1 ? [each] : []));
+  return inside.some(
+    ({ path: [into], from: [of] }) =>
+      into === of || inside.some((other) => other.path[0] === of && other.from[0] === into),
+  );
+};
 const edit: fc.Arbitrary<Edit> = fc.oneof(
   fc.record({ kind: fc.constantFrom("set" as const, "setIfAbsent" as const), path, value }),
   fc.record({ kind: fc.constant("add" as const), path, by: fc.integer({ min: -9, max: 9 }) }),
@@ -107,7 +118,7 @@ const write: fc.Arbitrary<Write> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("edit" as const),
       key: fc.constant(key),
-      edits: fc.array(edit, { maxLength: 3 }),
+      edits: fc.array(edit, { maxLength: 3 }).filter((edits) => !isKnot(edits)),
       when,
     }),
   },
