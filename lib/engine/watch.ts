@@ -11,6 +11,8 @@ import { unpark } from "./unpark.ts";
 
 export interface Watched {
   readonly overdue: number;
+  /** How long the oldest of them has been overdue; 0 if nothing is. */
+  readonly oldestMs: number;
   readonly sent: number;
   /** Parked runs that were woken as this build is new. */
   readonly unparked: number;
@@ -28,15 +30,16 @@ const watched = (["D", "P"] as const).flatMap((kind) =>
 /**
  * Finds what is overdue, oldest first, shard by shard, and sends each run one wake-up per due value and interval, which doubles.
  * After a deploy it wakes what is parked, too. Bounded a minute, and silent while its own queue is behind: an outage of an hour must not turn into a flood. It decides
- * nothing: whoever receives the wake-up looks at the row.
+ * nothing: whoever receives the wake-up looks at the row. A sweep is metered when it is done, so one that is held back or dies is missed.
  */
 export async function watch(engine: Engine, remaining: Remaining): Promise<Watched> {
   if (await engine.queue.isBehind(queues.watch)) {
     engine.metrics.count("watchdog-held");
-    return { overdue: 0, sent: 0, unparked: 0, isHeld: true };
+    return { overdue: 0, oldestMs: 0, sent: 0, unparked: 0, isHeld: true };
   }
   const nowMs = engine.clock.nowMs();
   let overdue = 0;
+  let oldestMs = 0;
   let sent = 0;
   for (const partition of watched) {
     let after: string | undefined;
@@ -49,14 +52,17 @@ export async function watch(engine: Engine, remaining: Remaining): Promise<Watch
         ...(after !== undefined && { after }),
       });
       overdue += page.items.length;
+      for (const { at } of page.items) oldestMs = Math.max(oldestMs, nowMs - at);
       sent += await wakeAll(engine, page.items, nowMs, engine.limits.sendsMax - sent);
       after = page.next;
     } while (after !== undefined);
   }
   const unparked = await unpark(engine, remaining, engine.limits.sendsMax - sent);
   engine.metrics.count("watchdog-overdue", overdue);
+  engine.metrics.count("watchdog-overdue-age-ms", oldestMs);
   engine.metrics.count("watchdog-sends", sent + unparked);
-  return { overdue, sent, unparked, isHeld: false };
+  engine.metrics.count("watchdog-sweeps");
+  return { overdue, oldestMs, sent, unparked, isHeld: false };
 }
 
 type Candidate = Key & { readonly at: number };

@@ -51,3 +51,24 @@ test("W8: what is overdue is told again after an interval that doubles: neither 
   await stage.coordinate(await stage.wake({ why: "watchdog" }, "watch"));
   expect(await stage.toEnd()).toMatchObject({ phase: "succeeded" });
 });
+
+test("W8: a sweep says how long the oldest has been overdue, and counts itself only when it was done", async () => {
+  const stage = createStage([one]);
+  const { engine, metrics } = stage.world;
+  await watch(engine, () => 60_000);
+  expect(metrics.totals()).toMatchObject({ "watchdog-sweeps": 1, "watchdog-overdue-age-ms": 0 });
+  await stage.begin("one");
+  for (const task of stage.take(tasks)) stage.world.queue.ack(task);
+  await stage.pass(1_000_000);
+  metrics.reset();
+  const { oldestMs } = await watch(engine, () => 60_000);
+  const dispatchedForMs = 90_000; // what a task not known to be claimed is given: a minute and the lease of its step
+  expect(oldestMs).toBeGreaterThan(1_000_000 - dispatchedForMs - 10_000);
+  expect(oldestMs).toBeLessThan(1_000_000);
+  expect(metrics.totals()).toMatchObject({ "watchdog-sweeps": 1, "watchdog-overdue-age-ms": oldestMs });
+  // its wake-up still waits: this one is held back
+  metrics.reset();
+  expect(await watch(engine, () => 60_000)).toMatchObject({ isHeld: true });
+  expect(metrics.total("watchdog-sweeps")).toBe(0);
+  expect(metrics.total("watchdog-held")).toBe(1);
+});
