@@ -12,10 +12,12 @@ export const metricNames = [
   "runs-parked",
   "force-fails",
   "force-fails-held",
+  "livelocks",
   "strikes",
   "attempts-claimed",
   "attempts-ended",
   "attempts-late",
+  "attempt-ms",
   "deliveries-lost",
   "uncompensated",
   "signals-appended",
@@ -30,6 +32,7 @@ export const metricNames = [
   "messages-sent",
   "messages-handed-back",
   "messages-dead",
+  "format-ahead",
   "sends-failed",
   "payload-bytes",
   "wake-age-ms",
@@ -39,6 +42,6 @@ export const metricNames = [
 export type MetricName = (typeof metricNames)[number];
 
 /** The closed list of dimensions. Run ids and task keys are log fields, never dimensions: each value makes a metric of its own. */
-export const dimensionNames = ["workflow", "status", "outcome", "group", "tier", "path", "function"] as const;
+export const dimensionNames = ["workflow", "status", "outcome", "group", "attempt"] as const;
 
 export type Dimensions = { readonly [name in (typeof dimensionNames)[number]]?: string };

@@ -60,7 +60,7 @@ export async function advance(
     const closed = await tickAndClose(engine, loaded, inputs, nowMs);
     if (closed.run === loaded.run)
       return await unchanged(engine, processing, work, loaded, closed, nowMs, hasCommitted);
-    const committed = await commit(engine, loaded.run, closed.run);
+    const committed = await commit(engine, loaded.run, closed.run, conflicts + 1);
     if (committed.kind === "gone") return await missing(engine, processing);
     if (committed.kind === "applied") {
       hasCommitted = true;

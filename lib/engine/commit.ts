@@ -23,14 +23,16 @@ export type Committed =
   | { readonly kind: "conflict"; readonly actualVersion: number; readonly isClear: boolean }
   | { readonly kind: "ended" | "gone" | "unclear" };
 
-/** The guarded commit: spills what the row has no room for, writes, and says which of the outcomes it was. */
-export async function commit(engine: Engine, previous: Run, next: Run, signal?: AbortSignal): Promise<Committed> {
+/**
+ * The guarded commit: spills what the row has no room for, writes, and says which of the outcomes it was. `attempt` counts from 1
+ * within one processing; conflicts are metered by it.
+ */
+export async function commit(engine: Engine, previous: Run, next: Run, attempt: number): Promise<Committed> {
   const commitId = engine.random.token();
   const named: Run = { ...(await spilled(engine, previous, next)), commitIds: withToken(commitId, next.commitIds) };
   const fitting = fittingRow(engine, named);
   const written = await engine.store.write(commitState(previous, fitting, engine.limits.retentionMs), {
     returns: "nothing",
-    signal,
   });
   switch (written.kind) {
     case "applied":
@@ -46,7 +48,7 @@ export async function commit(engine: Engine, previous: Run, next: Run, signal?: 
       engine.metrics.count("commits-ambiguous");
       return { kind: "unclear" };
     case "refused":
-      return refused(engine, previous, fitting, commitId, written.now, written.isClear);
+      return refused(engine, previous, fitting, { commitId, attempt }, written.now, written.isClear);
   }
 }
 
@@ -55,7 +57,7 @@ function refused(
   engine: Engine,
   previous: Run,
   next: Run,
-  commitId: string,
+  { commitId, attempt }: { readonly commitId: string; readonly attempt: number },
   stored: Fields,
   isClear: boolean,
 ): Committed {
@@ -70,9 +72,10 @@ function refused(
       : { kind: "unclear" };
   }
   if (stored[rowAttributes.live] === undefined) return { kind: "ended" };
-  engine.metrics.count("conflicts");
+  engine.metrics.count("conflicts", 1, { attempt: String(attempt) });
   engine.log.write("debug", "commit.conflict", {
     runId: next.runId,
+    attempt,
     expected: previous.recordVersion,
     actual: actualVersion,
   });

@@ -50,6 +50,7 @@ export async function forceFail(
   const isMine = written.kind === "refused" && storedCommitIds(written.now).includes(commitId);
   if (written.kind !== "applied" && !isMine) return "moved";
   engine.metrics.count("force-fails");
+  if (code === "livelock") engine.metrics.count("livelocks");
   engine.metrics.count("runs-ended", 1, { status: "failed", ...(run && { workflow: run.workflow }) });
   engine.log.write("error", "run.force-failed", {
     runId: seen.owner.runId,

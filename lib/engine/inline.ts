@@ -129,7 +129,9 @@ async function runHeld(
   });
   if (ran.value !== undefined) holder.known.set(entry.node, ran.value);
   engine.metrics.count("attempts-ended", 1, { group: node.def.group, outcome: ran.outcome?.kind ?? "begun" });
-  return { kind: "ran" as const, result: resultOf(entry, ran, startedAtMs, engine.clock.nowMs()) };
+  const endedAtMs = engine.clock.nowMs();
+  engine.metrics.count("attempt-ms", endedAtMs - startedAtMs, { group: node.def.group });
+  return { kind: "ran" as const, result: resultOf(entry, ran, startedAtMs, endedAtMs) };
 }
 
 /** Names an output beside the row: one of its own for every attempt, as a token may hold many. */

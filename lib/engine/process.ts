@@ -29,7 +29,7 @@ export async function readMessage(engine: Engine, received: Received, queue: str
   } catch (error) {
     if (!Fault.is(error)) throw error;
     const isNewer = error.code === "newer-format";
-    engine.metrics.count(isNewer ? "messages-handed-back" : "messages-dead");
+    engine.metrics.count(isNewer ? "format-ahead" : "messages-dead");
     engine.log.write(isNewer ? "info" : "warn", isNewer ? "message.newer-format" : "message.unreadable", {
       messageId: received.id,
       reason: error.message,
@@ -106,7 +106,7 @@ async function transient(
   // the table takes not even that: a new message is nobody's redelivery; and what a newer build wrote waits for the deploy
   const delayMs = isNewer ? newerFormatDelayS * 1000 : 5_000;
   // what is handed back by name is counted where the batch is answered
-  engine.metrics.count("messages-handed-back");
+  engine.metrics.count(isNewer ? "format-ahead" : "messages-handed-back");
   const [sent] = await engine.queue.send([
     message(queue, { ...envelope, isAll: true }, `${envelope.runId}:after-fault`, delayMs),
   ]);

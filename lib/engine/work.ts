@@ -140,6 +140,7 @@ async function remote(asked: Task, loaded: Loaded, node: ProgramNode, entry: Act
     return undefined;
   }
   engine.metrics.count("attempts-ended", 1, { group: asked.group, outcome: ran.outcome.kind });
+  engine.metrics.count("attempt-ms", engine.clock.nowMs() - nowMs, { group: asked.group });
   return await onward(asked, loaded, token);
 }
 

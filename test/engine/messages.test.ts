@@ -158,7 +158,7 @@ describe("a batch", () => {
     expect(world.queue.messages(queues.wake("bulk")).map((each) => each.body)).toEqual([body]);
     expect(world.queue.delayed(queues.wake("bulk"))).toBe(1);
     expect(world.queue.messages(queues.dead)).toEqual([]);
-    expect(world.metrics.total("messages-handed-back")).toBe(1);
+    expect(world.metrics.total("format-ahead")).toBe(1);
   });
 
   test("with a run whose row has a newer format waits for the deploy as a new message: it is never written, and never dies", async () => {
@@ -179,6 +179,7 @@ describe("a batch", () => {
     expect(world.queue.messages(queues.dead)).toEqual([]);
     expect(world.store.snapshot()).toEqual(before);
     expect(world.metrics.total("strikes")).toBe(0);
+    expect(world.metrics.total("format-ahead")).toBeGreaterThanOrEqual(3);
     expect(faultsOf(world)).toEqual([]);
   });
 

@@ -389,9 +389,9 @@ export const mutations: readonly Mutation[] = [
     id: "H11 order",
     rule: "The mailbox is trimmed after the commit.",
     file: "lib/engine/advance.ts",
-    find: `    const committed = await commit(engine, loaded.run, closed.run);`,
+    find: `    const committed = await commit(engine, loaded.run, closed.run, conflicts + 1);`,
     replace: `    await tidy(engine, closed.run, loaded);
-    const committed = await commit(engine, loaded.run, closed.run);`,
+    const committed = await commit(engine, loaded.run, closed.run, conflicts + 1);`,
     test: { file: h11, title: "H11: the mailbox is trimmed after" },
   },
   {

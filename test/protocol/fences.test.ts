@@ -50,7 +50,7 @@ test("live: a commit on a run that has ended is refused, even with the right ver
   expect(await stage.toEnd()).toMatchObject({ phase: "succeeded" });
   const ended = stage.run();
   const wrong = { ...before, recordVersion: ended.recordVersion };
-  expect(await commit(stage.world.engine, wrong, { ...wrong, transitionSeq: 99 })).toMatchObject({ kind: "ended" });
+  expect(await commit(stage.world.engine, wrong, { ...wrong, transitionSeq: 99 }, 1)).toMatchObject({ kind: "ended" });
   expect(stage.run()).toEqual(ended);
 });
 

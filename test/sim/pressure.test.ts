@@ -160,7 +160,9 @@ describe("one run under pressure", () => {
     const { run } = await ended(world, "r", 3_600_000);
     const { requeuesMax } = world.engine.limits;
     expect(world.metrics.total("requeues")).toBe(requeuesMax);
-    expect(world.metrics.total("conflicts")).toBe((requeuesMax + 1) * 5);
+    for (const attempt of ["1", "2", "3", "4", "5"])
+      expect(world.metrics.total("conflicts", { attempt })).toBe(requeuesMax + 1);
+    expect(world.metrics.total("livelocks")).toBe(1);
     expect(world.metrics.total("force-fails")).toBe(1);
     expect(run.reason?.code).toBe("livelock");
     expect(run.reason?.message).toContain(`${requeuesMax} requeues without progress`);
