@@ -32,6 +32,12 @@ export function grantSending(to: NodejsFunction, queues: Queues, names: readonly
   allow(to, ["sqs:SendMessage", "sqs:GetQueueAttributes"], arns);
 }
 
+/** Sending alone, for whoever never sends again. */
+export function grantFirstSending(to: NodejsFunction, queues: Queues, names: readonly QueueName[]): void {
+  const arns = names.map((name) => queues.get(name)?.queueArn).filter((arn) => arn !== undefined);
+  allow(to, ["sqs:SendMessage"], arns);
+}
+
 function allow(to: NodejsFunction, actions: string[], resources: string[]): void {
   to.addToRolePolicy(new PolicyStatement({ actions, resources }));
 }

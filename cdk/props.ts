@@ -3,6 +3,7 @@ import type { IAlarmAction } from "aws-cdk-lib/aws-cloudwatch";
 import type { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Limits } from "../lib/core/limits.ts";
 import type { Tier } from "../lib/core/queue-names.ts";
+import type { ApiOptions } from "./api.ts";
 import type { FunctionOptions } from "./functions.ts";
 
 /** What may be chosen of a worker group. */
@@ -35,6 +36,11 @@ export interface TickwrightProps {
   readonly tiers?: readonly Tier[];
   readonly coordinator?: FunctionOptions;
   readonly watchdog?: FunctionOptions;
+  /**
+   * The HTTP API: `"http"` unless said otherwise, with signed requests (IAM), so that nobody outside the account gets in and an idle
+   * one costs nothing; options for tokens, browsers and throttles; `"none"` for neither API nor function.
+   */
+  readonly api?: "http" | "none" | ApiOptions;
   /** A bucket for payloads too big for the table; yes unless said otherwise. */
   readonly hasPayloadBucket?: boolean;
   readonly limits?: Partial<Limits>;

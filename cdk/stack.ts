@@ -14,6 +14,7 @@ export class TickwrightStack extends Stack {
     this.tickwright = new Tickwright(this, "Tickwright", props);
     new CfnOutput(this, "TableName", { value: this.tickwright.table.tableName });
     new CfnOutput(this, "QueueBase", { value: this.tickwright.queueBase });
+    if (this.tickwright.api) new CfnOutput(this, "ApiUrl", { value: this.tickwright.api.http.apiEndpoint });
     if (this.tickwright.bucket) new CfnOutput(this, "BucketName", { value: this.tickwright.bucket.bucketName });
   }
 }

@@ -1,9 +1,10 @@
 import { Duration } from "aws-cdk-lib";
+import type { HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
 import type { Alarm } from "aws-cdk-lib/aws-cloudwatch";
 import type { TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import type { CfnFunction } from "aws-cdk-lib/aws-lambda";
 import type { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
-import { RetentionDays } from "aws-cdk-lib/aws-logs";
+import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
 import { Schedule, ScheduleExpression } from "aws-cdk-lib/aws-scheduler";
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
@@ -21,13 +22,15 @@ import {
 } from "../lib/core/queue-names.ts";
 import { digest } from "../lib/digest.ts";
 import { createAlarms } from "./alarms.ts";
+import { apiOptionsOf, createApi } from "./api.ts";
 import { attach, createFunction, entryOf, type FunctionOptions } from "./functions.ts";
-import { grantPayloads, grantRecords, grantSearch, grantSending } from "./grants.ts";
+import { grantFirstSending, grantPayloads, grantRecords, grantSearch, grantSending } from "./grants.ts";
 import { type Plan, planOf } from "./plan.ts";
 import type { TickwrightProps } from "./props.ts";
 import { createQueues, type Queues, queueBaseOf } from "./queues.ts";
 import { createBucket, createTable } from "./storage.ts";
 
+export type { ApiOptions } from "./api.ts";
 export type { FunctionOptions } from "./functions.ts";
 export type { GroupOptions, TickwrightProps } from "./props.ts";
 
@@ -46,6 +49,8 @@ export class Tickwright extends Construct {
   readonly watchdog: NodejsFunction;
   /** By group. */
   readonly workers: Readonly<Record<string, NodejsFunction>>;
+  /** The function behind the API, and the API: its `apiEndpoint` is the address. */
+  readonly api: { readonly handler: NodejsFunction; readonly http: HttpApi } | undefined;
   readonly alarms: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: TickwrightProps) {
@@ -57,12 +62,18 @@ export class Tickwright extends Construct {
     this.queues = createQueues(this, prefix, plan.sources, ({ consumer }) => plan.timeoutSOf(consumer));
     this.queueBase = queueBaseOf(prefix, this.queues);
 
-    const build = (id: string, role: FunctionRole, entry: string, options: FunctionOptions, description: string) =>
+    const build = (
+      id: string,
+      role: FunctionRole | "api",
+      entry: string,
+      options: FunctionOptions,
+      description: string,
+    ) =>
       createFunction(this, id, {
         ...options,
         entry: options.entry ?? entryOf(entry),
         workflowsFile: plan.workflowsFile,
-        timeoutS: plan.timeoutSOf(role),
+        timeoutS: role === "api" ? (options.timeoutS ?? wiring.apiTimeoutS) : plan.timeoutSOf(role),
         description,
         logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,
         removalPolicy,
@@ -82,6 +93,16 @@ export class Tickwright extends Construct {
         return [group, build(name, workerOf(group), "worker", options, `Runs the steps of group ${group}.`)];
       }),
     );
+    const options = apiOptionsOf(props.api);
+    if (options) {
+      const handler = build("Api", "api", "api", options, "Answers the API.");
+      if (options.jwt) handler.addEnvironment(envNames.tenantClaim, options.jwt.tenantClaim);
+      const accessLog = new LogGroup(this, "ApiAccessLogs", {
+        retention: props.logRetention ?? RetentionDays.ONE_MONTH,
+        removalPolicy,
+      });
+      this.api = { handler, http: createApi(this, { options, handler, accessLog }) };
+    }
     for (const fn of this.functions()) fn.addEnvironment(envNames.build, buildOf(this.functions()));
     this.connect(plan);
     this.grant(Object.keys(groups), tiers);
@@ -100,9 +121,9 @@ export class Tickwright extends Construct {
     });
   }
 
-  /** Every function of the cycle. */
+  /** Every function. */
   functions(): NodejsFunction[] {
-    return [this.coordinator, this.watchdog, ...Object.values(this.workers)];
+    return [this.coordinator, this.watchdog, ...Object.values(this.workers), ...(this.api ? [this.api.handler] : [])];
   }
 
   private queue(name: QueueName) {
@@ -111,7 +132,7 @@ export class Tickwright extends Construct {
     return queue;
   }
 
-  private environment(plan: Plan, role: FunctionRole): Record<string, string> {
+  private environment(plan: Plan, role: FunctionRole | "api"): Record<string, string> {
     return {
       [envNames.table]: this.table.tableName,
       [envNames.queueBase]: this.queueBase,
@@ -142,6 +163,12 @@ export class Tickwright extends Construct {
       grantRecords(fn, this.table);
       grantPayloads(fn, this.bucket);
       grantSending(fn, this.queues, [...wakes, ...tasks, deadQueue]);
+    }
+    if (this.api) {
+      grantRecords(this.api.handler, this.table);
+      grantPayloads(this.api.handler, this.bucket);
+      // a run's first messages, its signals' wake-ups
+      grantFirstSending(this.api.handler, this.queues, [...wakes, ...tasks]);
     }
     // The coordinator sends a watchdog's wake-up again when it cannot finish it.
     grantSending(this.coordinator, this.queues, [watchQueue]);

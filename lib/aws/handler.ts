@@ -1,8 +1,10 @@
 import middy, { type MiddlewareObj } from "@middy/core";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { HttpRequest, HttpResponse } from "../ports/exchange.ts";
 import type { HandedBack, Received, Remaining } from "../ports/received.ts";
 import type { Log, Metrics } from "../ports.ts";
 import { runBatch } from "./batch.ts";
+import { answerFrom, type HttpAnswer, type HttpEvent, requestFrom } from "./http-events.ts";
 
 /** What every function's dependencies hold, whatever else the verb wants. */
 export interface Instruments {
@@ -42,6 +44,8 @@ export interface Onion<Deps extends Instruments> {
 
 export type BatchVerb<Deps> = (deps: Deps, batch: readonly Received[], remaining: Remaining) => Promise<HandedBack>;
 export type ScheduledVerb<Deps> = (deps: Deps, remaining: Remaining) => Promise<unknown>;
+export type HttpVerb<Deps> = (deps: Deps, request: HttpRequest) => Promise<HttpResponse>;
+export type HttpHandler = (event: HttpEvent, context: Context) => Promise<HttpAnswer>;
 export type BatchHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 export type ScheduledHandler = (event: unknown, context: Context) => Promise<void>;
 
@@ -60,6 +64,11 @@ export function onSchedule<Deps extends Instruments>(onion: Onion<Deps>, verb: S
   return wrapped(onion, async (deps, _event: unknown, remaining) => {
     await verb(deps, remaining);
   });
+}
+
+/** A Lambda function behind an HTTP API, a function URL or a REST API. The verb answers; what it throws is the gateway's 500. */
+export function onHttp<Deps extends Instruments>(onion: Onion<Deps>, verb: HttpVerb<Deps>): HttpHandler {
+  return wrapped(onion, async (deps, event: HttpEvent) => answerFrom(await verb(deps, requestFrom(event))));
 }
 
 /** One function with two sources: a schedule, and the queue whose batches it takes too. */

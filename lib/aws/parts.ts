@@ -68,6 +68,11 @@ export function groupFrom(env: Environment): string {
   return required(env, envNames.group);
 }
 
+/** How the API tells tenants apart. */
+export function tenancyFrom(env: Environment): { readonly tenantClaim: string | undefined } {
+  return { tenantClaim: env[envNames.tenantClaim] };
+}
+
 function required(env: Environment, name: string): string {
   const value = env[name];
   if (value === undefined || value === "")

@@ -29,6 +29,8 @@ export const wiring = {
   batchSize: 10,
   /** A worker's is the least: it grows with the longest step of its group. */
   timeoutS: { coordinator: 30, worker: 60, watchdog: 55 },
+  /** Below the 30 s after which an HTTP API gives up on a function. */
+  apiTimeoutS: 20,
   /** What a worker's time-out is longer than its longest step: to load, claim, record and tick, with some to spare. */
   workerMarginS: 10,
   /** Invocations at once per source; AWS takes 2 to 1000. */

@@ -46,6 +46,28 @@ export const faults = {
   "gate-not-open": { status: 409, isRetried: false, next: "Nobody waits for this decision." },
   "gate-decided": { status: 409, isRetried: false, next: "The first decision stands; it is in the answer." },
   "mailbox-full": { status: 429, isRetried: false, next: "Nothing was stored. Try again after the time given." },
+  // a request to the API
+  "bad-request": { status: 400, isRetried: false, next: "Nothing was stored. Mend the request and send it again." },
+  unauthenticated: { status: 401, isRetried: false, next: "Nothing was looked at. Sign the request, or send a token." },
+  "no-tenant": {
+    status: 403,
+    isRetried: false,
+    next: "Nothing was looked at. The token must say, in the configured claim, whose runs it is for.",
+  },
+  "no-route": { status: 404, isRetried: false, next: "Nothing was looked at. The API has no such address." },
+  "method-not-allowed": { status: 405, isRetried: false, next: "Nothing was looked at. Allow names the methods." },
+  "precondition-failed": {
+    status: 412,
+    isRetried: false,
+    next: "Nothing was stored. Read the current state, decide on it, and send its entity tag.",
+  },
+  "body-too-big": { status: 413, isRetried: false, next: "Nothing was stored. Pass a reference to big data instead." },
+  "not-json": { status: 415, isRetried: false, next: "Nothing was stored. Send JSON, with its Content-Type." },
+  defect: {
+    status: 500,
+    isRetried: false,
+    next: "It was logged. Whether it was done is not known: look before repeating.",
+  },
   // an attempt
   "handler-failed": { status: 500, isRetried: true, next: "The retry policy decides." },
   fatal: { status: 500, isRetried: false, next: "The handler said that trying again is useless: the node fails." },

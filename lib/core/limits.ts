@@ -51,6 +51,19 @@ export const fixed = {
   delayMsMax: 900_000,
 } as const;
 
+/** Bounds of one request to the API, and of its answer: below the 6 MB that a Lambda function takes and gives, escaped as JSON. */
+export const exchange = {
+  bodyBytesMax: 2_000_000,
+  /** An output that would make the answer bigger is left out, and the answer says so. */
+  outputBytesMax: 2_000_000,
+  /** Lists and objects inside each other: whatever reads the value recurses over it. */
+  jsonDepthMax: 64,
+  tagsMax: 16,
+  tagCharsMax: 128,
+  actorCharsMax: 512,
+  retryAfterS: 1,
+} as const;
+
 /** Periods and bounds that a deployment (or a test, or the embedded stack) may set. */
 export interface Limits {
   /** A task sent and not known to be claimed is looked at after this plus the step's lease; doubles with each sending. */

@@ -148,7 +148,7 @@ describe("the functions", () => {
   );
 
   it("allow the loop that they are, every one of them (L1)", () => {
-    expect(functions).toHaveLength(4);
+    expect(functions).toHaveLength(5);
     for (const fn of functions) expect(fn["RecursiveLoop"]).toBe("Allow");
   });
 
@@ -184,7 +184,7 @@ describe("the functions", () => {
   });
 
   it("log into groups that forget after a month", () => {
-    plain.resourceCountIs("AWS::Logs::LogGroup", 3);
+    plain.resourceCountIs("AWS::Logs::LogGroup", 5);
     plain.allResourcesProperties("AWS::Logs::LogGroup", { RetentionInDays: 30 });
   });
 
@@ -266,6 +266,7 @@ describe("alarms", () => {
       "RecursiveInvocationsDropped",
       "RecursiveInvocationsDropped",
       "RecursiveInvocationsDropped",
+      "RecursiveInvocationsDropped",
       "force-fails-held",
     ]);
   });
@@ -335,7 +336,7 @@ describe("the workflows of an installation", () => {
       rmSync(folder, { recursive: true, force: true });
     }
     // one bundle for both workers: they differ by their environment alone
-    expect(code).toHaveLength(3);
+    expect(code).toHaveLength(4);
     for (const text of code) {
       expect(text).toContain('"films"');
       expect(text).not.toContain('"onboarding"');
