@@ -16,7 +16,9 @@ import { createEngine, type Engine } from "../lib/engine/engine.ts";
 import { start } from "../lib/engine/start.ts";
 import { watch } from "../lib/engine/watch.ts";
 import { work } from "../lib/engine/work.ts";
+import { answer } from "../lib/http/api.ts";
 import { type AnyWorkflow, createRegistry } from "../lib/index.ts";
+import { startHttpServer } from "../lib/local/http-server.ts";
 import { createMortality, type Mortality } from "../lib/local/mortal.ts";
 import { type Stack, type StackOptions, startStack } from "../lib/local/stack.ts";
 import { awsCommand, nodeCommand } from "../lib/local/wake-command.ts";
@@ -45,12 +47,16 @@ export interface DevOptions extends Pick<StackOptions, "dataFolder" | "ports" | 
   readonly isMetered?: boolean;
   /** Otherwise than {@link devLimits}. */
   readonly limits?: Partial<Limits>;
+  /** Of the API; any free one unless given. */
+  readonly apiPort?: number;
 }
 
 export interface Dev {
   readonly stack: Stack;
   readonly engine: Engine;
   readonly mortality: Mortality;
+  /** Where the API is. */
+  readonly apiUrl: string;
 }
 
 /** The embedded stack with the functions of the deployed one behind its pollers. Each start is a build of its own, so the watchdog wakes what is parked. */
@@ -100,7 +106,18 @@ export async function startDev(options: DevOptions): Promise<Dev> {
     },
   });
   if (!engine) throw new Error("the stack did not build its functions");
-  return { stack, engine, mortality };
+  const api = { engine, tenancy: {} };
+  const server = await startHttpServer({ port: options.apiPort ?? 0, answer: (request) => answer(api, request) }).catch(
+    async (error) => {
+      await stack.stop();
+      throw error;
+    },
+  );
+  const stop = async () => {
+    await server.stop();
+    await stack.stop();
+  };
+  return { stack: { ...stack, stop }, engine, mortality, apiUrl: server.url };
 }
 
 const help = `npm run dev -- [options]
@@ -110,6 +127,7 @@ Runs Tickwright on this machine: DynamoDB, SQS and S3 on loopback, and the funct
   --ephemeral       keep nothing; otherwise everything stays in .tickwright/ and goes on at the next start
   --data FOLDER     keep it elsewhere
   --start FILE      start the runs of a JSON file: [{ "workflow": "order", "runId": "o-1", "input": { ... } }, ...]
+  --api-port N      where the HTTP API listens; any free port otherwise
   --quiet           print no log lines
   --help            this text
 `;
@@ -118,6 +136,7 @@ const options = {
   ephemeral: { type: "boolean" },
   data: { type: "string" },
   start: { type: "string" },
+  "api-port": { type: "string" },
   quiet: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
@@ -134,7 +153,10 @@ async function asked() {
     const { values } = parseArgs({ options });
     const runs: unknown = values.start === undefined ? [] : JSON.parse(await readFile(values.start, "utf8"));
     if (!Array.isArray(runs)) throw new Error(`${values.start} is not a list of runs.`);
-    return { ...values, runs: runs as readonly StartedRun[] };
+    const apiPort = Number(values["api-port"] ?? 0);
+    if (!Number.isInteger(apiPort) || apiPort < 0 || apiPort > 65_535)
+      throw new Error(`--api-port must be a port, not ${values["api-port"]}.`);
+    return { ...values, apiPort, runs: runs as readonly StartedRun[] };
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
     return process.exit(2);
@@ -154,10 +176,11 @@ async function main(): Promise<void> {
     workflows: configured,
     log,
     metrics: { count: () => undefined, flush: async () => undefined },
+    apiPort: values.apiPort,
     ...(!values.ephemeral && { dataFolder: values.data ?? ".tickwright" }),
     onNotice: (notice) => log.write("warn", `stack.${notice.kind}`, { ...notice }),
   });
-  const { stack, engine } = dev;
+  const { stack, engine, apiUrl } = dev;
   const message = {
     endpoint: stack.endpoints.sqs,
     queueUrl: stack.queueUrl("wake:standard"),
@@ -166,6 +189,7 @@ async function main(): Promise<void> {
   print(
     `Tickwright is running: DynamoDB at ${stack.endpoints.dynamodb}, SQS and S3 at ${stack.endpoints.sqs}, table ${stack.tableName}.`,
   );
+  print(`API at ${apiUrl}: curl ${apiUrl}/health`);
   print(`Workflows: ${configured.map((workflow) => workflow.name).join(", ")}.`);
   print(
     `\nWake a run by hand, from this folder (put its id for RUN-ID):\n\n  ${nodeCommand(message)}\n\nor, with the AWS CLI:\n\n  ${awsCommand(message)}\n`,
