@@ -95,6 +95,8 @@ export interface Limits {
   readonly sendsMax: number;
   readonly watchIntervalMs: number;
   readonly watchIntervalMsMax: number;
+  /** What stays parked is tried again after `watchIntervalMsMax`, doubling, at the latest after this. */
+  readonly unparkIntervalMsMax: number;
   /** Ticks, attempts and children that one run may use up; its nesting. */
   readonly ticksMax: number;
   readonly attemptsMax: number;
@@ -128,6 +130,7 @@ export const defaultLimits: Limits = {
   sendsMax: 1000,
   watchIntervalMs: 120_000,
   watchIntervalMsMax: 900_000,
+  unparkIntervalMsMax: 86_400_000,
   ticksMax: 1_000_000,
   attemptsMax: 5_000_000,
   childrenMax: 1_000_000,

@@ -1,3 +1,4 @@
+import { attemptNameFromSk } from "../core/attempt-format.ts";
 import { attemptName, partitionOf, sk } from "../core/keys.ts";
 import { isTaken } from "../core/mail.ts";
 import { type Mailbox, mailboxFrom } from "../core/mail-format.ts";
@@ -107,6 +108,7 @@ async function afterCommit(
   await watchLeases(engine, processing, work, now.run, nowMs);
   await settle(engine, now.run);
   await tidy(engine, now.run, before);
+  await dropOverdue(engine, processing, now.run);
 }
 
 /** Nothing to write. The message may still be the last carrier of something: performed in full if nobody knows what was sent. */
@@ -125,6 +127,7 @@ async function unchanged(
   await perform(engine, loaded.run, loaded.program, union(all, spare), closed.inputs.attempts);
   await watchLeases(engine, processing, work, loaded.run, nowMs);
   await tidy(engine, loaded.run, loaded);
+  await dropOverdue(engine, processing, loaded.run);
   meterLate(engine, work, hasCommitted);
   return { kind: "done", loaded, hasCommitted };
 }
@@ -161,13 +164,23 @@ async function missing(engine: Engine, processing: Processing): Promise<Advanced
   return { kind: "missing" };
 }
 
-/** A neighbour whose run is gone or over would stay at the head of the watchdog's list for ever. */
-async function dropOverdue(engine: Engine, processing: Processing): Promise<void> {
+/**
+ * A neighbour whose run is gone or over would stay at the head of the watchdog's list for ever; so would, as long as the run lives, an
+ * end that it took in and whose due nobody removed, as whoever took it died before its tidying.
+ */
+async function dropOverdue(engine: Engine, processing: Processing, live?: Run): Promise<void> {
   if (processing.sk === undefined || processing.sk === sk.state) return;
+  if (live && isLive(live) && !isPast(live, processing.sk)) return;
   const key = { pk: partitionOf(processing.tenant, processing.runId), sk: processing.sk };
   const [record] = await engine.store.read([key], { isConsistent: true });
   const dueAtMs = record?.[rowAttributes.dueAtMs];
   if (typeof dueAtMs === "number") await engine.store.write(dropDue(key, dueAtMs));
+}
+
+/** Whether it is an attempt that the run no longer waits for. Its mailbox is tidied whenever it is looked at. */
+function isPast(run: Run, name: string): boolean {
+  const isOf = (entry: Active) => sk.attempt(run.runUid, entry.node, entry.index, entry.attempt) === name;
+  return attemptNameFromSk(name) !== undefined && !run.active.some(isOf);
 }
 
 /** A timer that came early is sent again for the rest. */

@@ -11,10 +11,10 @@ import { nodeAt, type Program } from "../core/program.ts";
 import { decodeRun } from "../core/row-format.ts";
 import { inputPosition, isLive, type Run, type Tier } from "../core/run.ts";
 import { isWide, slicePosition } from "../core/slices.ts";
-import { tick } from "../core/tick.ts";
 import { digest } from "../digest.ts";
 import type { Fields } from "../ports.ts";
 import type { ParentLink } from "./children.ts";
+import { tickAndClose } from "./close.ts";
 import { storedCommitIds } from "./commit.ts";
 import { programFor, storeDefinitions } from "./definitions.ts";
 import type { Engine, RunRef } from "./engine.ts";
@@ -140,9 +140,9 @@ export async function createRun(engine: Engine, creation: Creation): Promise<Cre
       ? [{ node: inputPosition, kind: "value", text, attempt: 0, startedAtMs: nowMs, endedAtMs: nowMs }]
       : [],
   };
-  const ticked = tick(withInput, program, noInputs, nowMs, engine.limits);
-  if (ticked.kind !== "next") throw new RangeError("a new run has nothing to close");
-  return await put(engine, ticked.run, inputHash, program);
+  // even its first tick may close what it has just opened: beside a gate, what needs no time wins at once
+  const { run } = await tickAndClose(engine, { run: withInput, program }, noInputs, nowMs);
+  return await put(engine, run, inputHash, program);
 }
 
 async function putInput(engine: Engine, run: Run, text: string, creation: Creation): Promise<void> {

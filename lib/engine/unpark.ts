@@ -9,15 +9,18 @@ import { buildKey, putWaking, type Waking, wakingFrom } from "./records/build.ts
 const pageMax = 100;
 
 /**
- * Wakes what is parked, once a build: another one may have brought the handler, and so may an older one that is rolled back to.
- * At most `sendsMax` runs a call; the next call goes on from there. Gives how many were woken. The coordinator tries each again;
- * what still does not fit parks again and costs no try. A call that dies is made up by the next, so a run may be woken twice.
+ * Wakes what is parked when a build is new: another one may have brought the handler, and so may an older one that is rolled back to.
+ * Once is not enough: a process of the build before may park a run after that, and a wake-up may be lost. So it goes through all of
+ * them again after 15 minutes, 30, an hour, in the end once a day. At most `sendsMax` runs a call; the next call goes on from there.
+ * Gives how many were woken. The coordinator tries each again; what still does not fit parks again and costs no try. A call that dies
+ * is made up by the next, so a run may be woken twice.
  */
 export async function unpark(engine: Engine, remaining: Remaining, sendsMax: number): Promise<number> {
   const [record] = await engine.store.read([buildKey], { isConsistent: true });
   const seen = wakingFrom(record);
-  const start: Waking = seen?.build === engine.build ? seen : { build: engine.build, shards: 0 };
-  let at = start;
+  const begun: Waking = { build: engine.build, shards: 0, rounds: 0, roundAtMs: 0 };
+  const start = seen?.build === engine.build ? seen : begun;
+  let at = isRoundDue(engine, start) ? { ...begun, rounds: start.rounds } : start;
   let woken = 0;
   while (at.shards < fixed.dueShards && woken < sendsMax && remaining() >= engine.limits.reserveMs) {
     const page = await engine.store.find("due", {
@@ -27,13 +30,20 @@ export async function unpark(engine: Engine, remaining: Remaining, sendsMax: num
     });
     await send(engine, page.items.map(wakeUp));
     woken += page.items.length;
-    at =
-      page.next === undefined
-        ? { build: engine.build, shards: at.shards + 1 }
-        : { build: engine.build, shards: at.shards, after: page.next };
+    const { after: _, ...rest } = at;
+    at = page.next === undefined ? { ...rest, shards: at.shards + 1 } : { ...rest, after: page.next };
+    if (at.shards === fixed.dueShards)
+      at = { ...at, rounds: Math.min(at.rounds + 1, 32), roundAtMs: engine.clock.nowMs() };
   }
   if (at !== start) await engine.store.write(putWaking(at, seen), { returns: "nothing" });
   return woken;
+}
+
+/** It came to the end, and it is time to look again. */
+function isRoundDue({ clock, limits }: Engine, { shards, rounds, roundAtMs }: Waking): boolean {
+  if (shards < fixed.dueShards) return false;
+  const pauseMs = Math.min(limits.watchIntervalMsMax * 2 ** (rounds - 1), limits.unparkIntervalMsMax);
+  return clock.nowMs() >= roundAtMs + pauseMs;
 }
 
 function wakeUp({ pk }: Key) {

@@ -29,6 +29,8 @@ export interface MemoryQueueOptions {
   readonly lossRate?: number;
   /** Of messages that come twice. */
   readonly duplicateRate?: number;
+  /** What becomes of each message that is accepted, instead of both rates: how often it comes, and how much later than it should. */
+  readonly fateOf?: (message: Message) => { readonly copies: number; readonly lateMs: number };
 }
 
 /** A `Queue` in memory, and its consumer's side for a test that drives the functions itself. */
@@ -43,8 +45,8 @@ export interface MemoryQueue extends Queue {
   inFlight(queue: string): number;
   /** Sent with a delay that is not over. */
   delayed(queue: string): number;
-  /** The earliest instant after now at which a hidden message shows; `undefined` if none is hidden. */
-  nextVisibleAtMs(): number | undefined;
+  /** The earliest instant after now at which a hidden message shows, of one queue or of all; `undefined` if none is hidden. */
+  nextVisibleAtMs(queue?: string): number | undefined;
   /** Every message that is there, in any state, oldest first; of one queue or of all. */
   messages(queue?: string): readonly Delivery[];
   /** Names of queues that hold anything. */
@@ -65,15 +67,20 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
     const fault = faultOfMessage(message);
     if (fault !== undefined) return { kind: "failed", fault: fault.data };
     const { delaySeconds = 0, ...rest } = message;
-    const copies = random?.chance(options.lossRate ?? 0) ? 0 : random?.chance(options.duplicateRate ?? 0) ? 2 : 1;
+    const { copies, lateMs } = options.fateOf?.(message) ?? fateByRates();
     const sentAtMs = clock.nowMs();
     sequence += 1;
     for (let copy = 1; copy <= copies; copy++) {
       const id = copy === 1 ? `m${sequence}` : `m${sequence}-${copy}`;
       const delivery = Object.freeze({ ...rest, id, receiveCount: 0, sentAtMs });
-      held.set(id, { delivery, shownAtMs: sentAtMs + toDelaySeconds(delaySeconds * 1000) * 1000 });
+      held.set(id, { delivery, shownAtMs: sentAtMs + toDelaySeconds(delaySeconds * 1000) * 1000 + lateMs });
     }
     return { kind: "sent" };
+  }
+
+  function fateByRates() {
+    const isLost = random?.chance(options.lossRate ?? 0);
+    return { copies: isLost ? 0 : random?.chance(options.duplicateRate ?? 0) ? 2 : 1, lateMs: 0 };
   }
 
   function within(queue: string | undefined, isWanted: (one: Held) => boolean = () => true): Held[] {
@@ -126,8 +133,8 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
     visible: (queue) => within(queue, isShown).length,
     inFlight: (queue) => within(queue, (one) => !isShown(one) && one.delivery.receiveCount > 0).length,
     delayed: (queue) => within(queue, (one) => !isShown(one) && one.delivery.receiveCount === 0).length,
-    nextVisibleAtMs() {
-      const instants = within(undefined, (one) => !isShown(one)).map((one) => one.shownAtMs);
+    nextVisibleAtMs(queue) {
+      const instants = within(queue, (one) => !isShown(one)).map((one) => one.shownAtMs);
       return instants.length === 0 ? undefined : Math.min(...instants);
     },
     messages: (queue) => within(queue).map((one) => one.delivery),

@@ -21,6 +21,37 @@ const worldOf = (more = {}) =>
 const received = (body: string, id = "m1", receiveCount = 1) => ({ id, body, receiveCount, sentAtMs: 0 });
 const always = () => 900_000;
 
+test("a decision whose due nobody removed, as whoever took it in died before that, leaves the watchdog's list while the run goes on", async () => {
+  let isDown = false;
+  const more: readonly NodeDef[] = [
+    ...nodes.slice(0, 2),
+    { kind: "gate", name: "h", after: ["g"] },
+    stepNode("z", ["h"]),
+  ];
+  const world = createWorld({
+    registry: rawRegistry([definitionOf("w", more)], { "work@1": () => 1 }),
+    storeHooks: {
+      before: ({ op, ...call }) => {
+        const isTidying =
+          op === "write" && "write" in call && call.write.kind === "edit" && call.write.key.sk.startsWith("ATT#");
+        return isDown && isTidying ? { kind: "lose-request" } : undefined;
+      },
+    },
+  });
+  await start(world.engine, { workflow: "w", runId: "r", input: null });
+  await world.until(async () => (await runOf(world, "r")).active.some((entry) => entry.state === "gate"));
+  isDown = true;
+  await decide(world.engine, refOf("r"), { gate: "g", approved: true });
+  await world.advance(1000);
+  isDown = false;
+  const dues = () => world.store.snapshot().filter((each) => each.sk.startsWith("ATT#") && each["d"] !== undefined);
+  expect(dues()).toHaveLength(1);
+  await world.advance(5 * minute);
+  expect(dues()).toEqual([]);
+  expect((await runOf(world, "r")).active).toHaveLength(1);
+  expect(faultsOf(world)).toEqual([]);
+});
+
 describe("every kind of message meets every kind of run (W9)", () => {
   const statuses: { readonly [name: string]: (world: World) => Promise<unknown> } = {
     running: async () => {},

@@ -21,6 +21,18 @@ const codeOf = async (act: Promise<unknown>): Promise<string> =>
   );
 
 describe("start", () => {
+  test("ends what its own first tick has opened and no longer wants: a gate beside what needs no time", async () => {
+    const nodes: readonly NodeDef[] = [
+      { kind: "gate", name: "g", oneOf: "one" },
+      { kind: "sleep", name: "s", until: "2020-01-01T00:00:00Z", oneOf: "one" },
+    ];
+    const quick = definitionOf("w", nodes, { g: { $: ["exists", ref("g")] }, s: { $: ["exists", ref("s")] } });
+    const world = createWorld({ registry: rawRegistry([quick]) });
+    await start(world.engine, { workflow: "w", runId: "r", input: null });
+    expect(await ended(world, "r")).toMatchObject({ status: "succeeded" });
+    expect(faultsOf(world)).toEqual([]);
+  });
+
   test("is idempotent: eight at once are one run and eight equal answers (W19)", async () => {
     const world = worldOf();
     const all = await Promise.all(

@@ -51,6 +51,17 @@ describe("a deploy", () => {
     expect(await wake(world)).toBe(0);
   });
 
+  it("does so again after a while, ever more rarely: a wake-up may be lost, and an old process may park a run late", async () => {
+    const world = await parked(2);
+    const woken: number[] = [];
+    for (const minutes of [0, 14, 1, 29, 1, 59, 1]) {
+      await world.advance(minutes * 60_000);
+      woken.push(await wake(world));
+      await world.advance(1000);
+    }
+    expect(woken).toEqual([2, 0, 2, 0, 2, 0, 2]);
+  });
+
   it("wakes no more at once than it may, and goes on from there", async () => {
     const world = await parked(7);
     const woken: number[] = [];

@@ -7,9 +7,12 @@ export interface Waking {
   readonly shards: number;
   /** Where it stands in the next one. */
   readonly after?: string;
+  /** How often it has gone through all of them, and when it last came to the end. */
+  readonly rounds: number;
+  readonly roundAtMs: number;
 }
 
-const a = { build: "b", shards: "n", after: "k" } as const;
+const a = { build: "b", shards: "n", after: "k", rounds: "r", roundAtMs: "e" } as const;
 
 /** One record of the installation, in a partition that no tenant has. */
 export const buildKey: Key = { pk: "#WATCH", sk: "BUILD" };
@@ -20,6 +23,8 @@ export function wakingFrom(record: Fields | undefined): Waking | undefined {
   return {
     build: String(record[a.build]),
     shards: Number(record[a.shards]),
+    rounds: Number(record[a.rounds] ?? 1),
+    roundAtMs: Number(record[a.roundAtMs] ?? 0),
     ...(after !== undefined && { after: String(after) }),
   };
 }
@@ -29,6 +34,8 @@ export function putWaking(next: Waking, seen: Waking | undefined): Write {
   const fields: Fields = {
     [a.build]: next.build,
     [a.shards]: next.shards,
+    [a.rounds]: next.rounds,
+    [a.roundAtMs]: next.roundAtMs,
     ...(next.after !== undefined && { [a.after]: next.after }),
   };
   return { kind: "put", key: buildKey, fields, when: unchanged(seen) };
