@@ -1,0 +1,180 @@
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { Worker } from "node:worker_threads";
+import { type Breakage, breakages } from "./breaks.ts";
+import { type ProfileName, profiles } from "./faults.ts";
+import { figuresOf, unreached } from "./figures.ts";
+import { shrink } from "./shrink.ts";
+import { type Asked, type Simulated, simulate } from "./simulation.ts";
+import type { Told } from "./thread.ts";
+
+const help = `npm run sim -- [options]
+
+Plays simulations of the production code: one for each seed, all faults drawn from it, every invariant checked at every write.
+
+  --seed N        the first seed; 1 unless given
+  --runs N        so many seeds from there; 100 unless given
+  --profile NAME  ${Object.keys(profiles).join(", ")}, or mixed: one of them for each seed (the default)
+  --threads N     as many as this machine has cores, unless given
+  --keep IDS      only these of a seed's choices, as a shrunk trace names them; --keep "" for none
+  --trace         print everything that happens in a single seed
+  --break RULE    take a condition away at the table, to see it found: ${Object.keys(breakages).join(", ")}
+  --stop-after N  stop after so many failing seeds; 3 unless given
+  --help          this text
+
+Ends with 1 if an invariant was violated, or if a run of 5000 seeds and more never reached a branch that it has to.
+`;
+
+const options = {
+  seed: { type: "string", default: "1" },
+  runs: { type: "string" },
+  profile: { type: "string", default: "mixed" },
+  threads: { type: "string" },
+  keep: { type: "string" },
+  trace: { type: "boolean" },
+  break: { type: "string" },
+  "stop-after": { type: "string", default: "3" },
+  help: { type: "boolean" },
+} as const;
+
+/** Seeds that a thread gets at a time. */
+const portion = 10;
+/** From here on every branch has to be reached. */
+const manyRuns = 5000;
+
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options });
+  if (values.help) {
+    print(help);
+    return 0;
+  }
+  const profile = named(values.profile, ["mixed", ...Object.keys(profiles)]) as ProfileName | "mixed";
+  const breakage =
+    values.break === undefined ? {} : { breakage: named(values.break, Object.keys(breakages)) as Breakage };
+  const keep = values.keep === undefined ? {} : { keep: new Set(values.keep.split(",").filter((id) => id !== "")) };
+  const common = { profile, ...breakage, ...keep };
+  const first = whole(values.seed);
+  const isSingle = values.keep !== undefined || values.trace === true;
+  const runs = values.runs === undefined ? (isSingle ? 1 : 100) : whole(values.runs);
+  if (values.trace) return await traced({ ...common, seed: first });
+  return await many(
+    {
+      first,
+      runs,
+      threads: whole(values.threads ?? String(availableParallelism())),
+      failuresMax: whole(values["stop-after"]),
+    },
+    common,
+  );
+}
+
+async function traced(asked: Asked): Promise<number> {
+  const played = await simulate({ ...asked, isTraced: true });
+  print(headOf(played));
+  print(played.lines.join("\n"));
+  print(`\n${played.violations.length} violations, trace hash ${played.hash}`);
+  return played.violations.length > 0 ? 1 : 0;
+}
+
+interface Amount {
+  readonly first: number;
+  readonly runs: number;
+  readonly threads: number;
+  readonly failuresMax: number;
+}
+
+async function many({ first, runs, threads, failuresMax }: Amount, common: Omit<Asked, "seed">): Promise<number> {
+  const beganMs = performance.now();
+  const counts = new Map<string, number>();
+  const failures: Told[] = [];
+  let [done, next] = [0, first];
+  const seconds = () => (performance.now() - beganMs) / 1000;
+  const progress = () =>
+    `${done} of ${runs} seeds, ${failures.length} failing, ${(done / seconds()).toFixed(1)} a second`;
+  const timer = setInterval(() => print(`  ${progress()}`), 10_000);
+  const take = () => {
+    const seeds = Array.from({ length: Math.min(portion, first + runs - next) }, (_, at) => next + at);
+    next += seeds.length;
+    return failures.length >= failuresMax ? [] : seeds;
+  };
+  const tell = (told: Told) => {
+    done += 1;
+    for (const [name, value] of told.counts) counts.set(name, (counts.get(name) ?? 0) + value);
+    if (told.violations.length > 0) failures.push(told);
+  };
+  await Promise.all(
+    Array.from({ length: Math.min(threads, Math.ceil(runs / portion)) }, () => working(common, take, tell)),
+  );
+  clearInterval(timer);
+  print(`${progress()}, ${seconds().toFixed(1)} s`);
+  print(figuresOf(counts));
+  for (const told of failures.sort((a, b) => a.seed - b.seed).slice(0, failuresMax))
+    await report({ ...common, seed: told.seed }, told);
+  const missing = runs >= manyRuns && common.profile === "mixed" && failures.length === 0 ? unreached(counts) : [];
+  if (missing.length > 0) print(`\nnever reached: ${missing.join(", ")}`);
+  print(
+    `\n${failures.length === 0 ? "no invariant was violated" : `${failures.length} of ${done} seeds violate an invariant`}`,
+  );
+  return failures.length > 0 || missing.length > 0 ? 1 : 0;
+}
+
+/** A thread that takes seeds as long as there are any. */
+function working(
+  common: Omit<Asked, "seed">,
+  take: () => readonly number[],
+  tell: (told: Told) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL("./thread.ts", import.meta.url), { workerData: common });
+    const go = () => {
+      const seeds = take();
+      if (seeds.length > 0) worker.postMessage(seeds);
+      else void worker.terminate().then(() => resolve());
+    };
+    worker.on("message", (message: Told | "more") => (message === "more" ? go() : tell(message)));
+    worker.on("error", reject);
+    go();
+  });
+}
+
+/** A failing seed: what was violated, the smallest part of it that still does, and how to play that again. */
+async function report(asked: Asked, told: Told): Promise<void> {
+  print(`\nseed ${told.seed} (${told.profile})`);
+  for (const { invariant, what } of told.violations.slice(0, 3)) print(`  invariant ${invariant}: ${what}`);
+  const played = await simulate(asked).catch(() => undefined);
+  if (!played) return;
+  const small = await shrink(asked, played);
+  print(`\n  ${small.choices.length} of its ${played.choices.length} choices are enough:`);
+  for (const { id, what } of small.choices) print(`    ${id}  ${what}`);
+  print(headOf(small));
+  print(small.lines.slice(-250).join("\n"));
+  const rule = asked.breakage === undefined ? "" : ` --break ${asked.breakage}`;
+  print(
+    `\n  npm run sim -- --seed ${asked.seed} --profile ${asked.profile}${rule} --trace --keep ${small.choices.map(({ id }) => id).join(",") || '""'}`,
+  );
+}
+
+function headOf(played: Simulated): string {
+  const rates = Object.entries(played.rates).filter(([, rate]) => rate > 0);
+  return `\nseed ${played.seed}, profile ${played.profile}; faults: ${rates.map(([kind, rate]) => `${kind} ${rate}`).join(", ") || "none"}\n`;
+}
+
+function named(name: string, allowed: readonly string[]): string {
+  if (allowed.includes(name)) return name;
+  throw new RangeError(`"${name}" is none of ${allowed.join(", ")}`);
+}
+
+function whole(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 0) return value;
+  throw new RangeError(`"${text}" is no whole number`);
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
+  process.exitCode = 2;
+}

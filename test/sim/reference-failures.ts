@@ -1,0 +1,48 @@
+import type { MapNode, NodeDef, WorkBody } from "../../lib/core/definition.ts";
+import type { Scene } from "./checkers/checker.ts";
+
+/** More tries than any storm takes. */
+const patientFrom = 20;
+
+/** Whether something that happened outside could have made a node fail like this. */
+export function mayFailWith(scene: Scene, def: NodeDef, code: string): boolean {
+  switch (def.kind) {
+    case "gate":
+      return (
+        code === "rejected" || (code === "timed-out" && def.timeoutMs !== undefined && def.onTimeout === undefined)
+      );
+    case "signal":
+      return code === "timed-out" && def.timeoutMs !== undefined && def.onTimeout !== "continue";
+    case "sleep":
+      return false;
+    case "child":
+      return code === "child-failed";
+    case "map":
+      // there may be no list to take items from: what would have yielded it was skipped
+      return code === "item-failures" || code === "missing-value";
+    default:
+      return mayWorkFail(scene, def, code);
+  }
+}
+
+export function mayItemFail(scene: Scene, def: MapNode, code: string): boolean {
+  return def.body.kind === "child" ? code === "child-failed" : mayWorkFail(scene, def.body, code);
+}
+
+function mayWorkFail({ world }: Scene, body: WorkBody, code: string): boolean {
+  const [kind] = body.handler.split("@");
+  const isPatient = body.retry.attempts >= patientFrom;
+  switch (code) {
+    case "fatal":
+      return kind === "fails";
+    case "handler-failed":
+      return !isPatient && (kind === "flaky" || kind === "begin");
+    case "lost":
+    case "timed-out":
+      return !isPatient;
+    case "never-claimed":
+      return body.startWithinMs !== undefined || (world.counts.get("metric:deliveries-lost") ?? 0) >= 1;
+    default:
+      return false;
+  }
+}
