@@ -38,8 +38,10 @@ function mayWorkFail({ world }: Scene, body: WorkBody, code: string): boolean {
     case "handler-failed":
       return !isPatient && (kind === "flaky" || kind === "begin");
     case "lost":
-    case "timed-out":
       return !isPatient;
+    case "timed-out":
+      // what goes on outside may take longer than it may, again and again
+      return !isPatient || kind === "begin";
     case "never-claimed":
       return body.startWithinMs !== undefined || (world.counts.get("metric:deliveries-lost") ?? 0) >= 1;
     default:
