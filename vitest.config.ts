@@ -16,9 +16,11 @@ export default defineConfig({
           ...common,
           name: "unit",
           include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
-          exclude: ["test/stack/**", "test/package/**"],
+          exclude: ["test/stack/**", "test/package/**", "test/contract/endpoint/**"],
         },
       },
+      { test: { ...common, name: "contract", include: ["test/contract/endpoint/ministack*.test.ts"] } },
+      { test: { ...common, name: "aws", include: ["test/contract/endpoint/aws.test.ts"] } },
       { test: { ...common, name: "stack", include: ["test/stack/**/*.test.ts"] } },
       {
         test: {

@@ -14,11 +14,13 @@ export interface Taken {
 /** The queues `wake:standard`, `watch`, `task:default` and `task:Other.group`, redriven after two receives. */
 export interface OpenQueue {
   readonly queue: Queue;
-  /** At most ten, without waiting. */
-  receive(queue: string): Promise<readonly Taken[]>;
+  /** At most ten; without waiting, unless one is expected. */
+  receive(queue: string, isExpected?: boolean): Promise<readonly Taken[]>;
   wait(ms: number): Promise<void>;
   /** A known lie: a message whose delay or visibility is over is not counted until the next receive. */
   readonly isCountedLate?: true;
+  /** How long a count may take to be true: the real service counts approximately. At once unless given. */
+  readonly countsWithinMs?: number;
   close(): Promise<void>;
 }
 
@@ -45,7 +47,7 @@ export function queueContract(name: string, open: () => Promise<OpenQueue>): voi
     const drain = async (queue: string): Promise<readonly Taken[]> => {
       const all: Taken[] = [];
       for (;;) {
-        const some = await opened.receive(queue);
+        const some = await opened.receive(queue, true);
         if (some.length === 0) return all;
         for (const one of some) await one.ack();
         all.push(...some);
@@ -104,16 +106,22 @@ export function queueContract(name: string, open: () => Promise<OpenQueue>): voi
     });
 
     test("is behind while somebody could receive and nobody has", async () => {
-      expect(await opened.queue.isBehind("watch")).toBe(false);
+      const isBehind = async (expected: boolean) => {
+        const endsAtMs = performance.now() + (opened.countsWithinMs ?? 0);
+        while ((await opened.queue.isBehind("watch")) !== expected && performance.now() < endsAtMs)
+          await opened.wait(500);
+        expect(await opened.queue.isBehind("watch")).toBe(expected);
+      };
+      await isBehind(false);
       await opened.queue.send([message("watch", "delayed", { delaySeconds: 1 })]);
-      expect(await opened.queue.isBehind("watch")).toBe(false);
+      await isBehind(false);
       await opened.queue.send([message("watch", "now")]);
-      expect(await opened.queue.isBehind("watch")).toBe(true);
-      const [taken] = await opened.receive("watch");
-      expect(await opened.queue.isBehind("watch")).toBe(false);
-      await taken?.ack();
+      await isBehind(true);
+      const taken = await opened.receive("watch", true);
+      if (opened.countsWithinMs === undefined) await isBehind(false);
+      await Promise.all(taken.map((each) => each.ack()));
       await opened.wait(1200);
-      expect(await opened.queue.isBehind("watch")).toBe(opened.isCountedLate !== true);
+      if (opened.countsWithinMs === undefined) await isBehind(opened.isCountedLate !== true);
       await drain("watch");
     });
 
@@ -123,7 +131,7 @@ export function queueContract(name: string, open: () => Promise<OpenQueue>): voi
     ])("what %s showed twice in vain goes to %s (Q9)", async (queue, dead) => {
       await opened.queue.send([message(queue, "poison")]);
       for (const receiveCount of [1, 2]) {
-        const [taken] = await opened.receive(queue);
+        const [taken] = await opened.receive(queue, true);
         expect(taken).toMatchObject({ body: "poison", receiveCount });
         await taken?.release();
       }
@@ -133,7 +141,7 @@ export function queueContract(name: string, open: () => Promise<OpenQueue>): voi
 
     test("a hidden message shows again", async () => {
       await opened.queue.send([message("wake:standard", "again")]);
-      expect(await opened.receive("wake:standard")).toHaveLength(1);
+      expect(await opened.receive("wake:standard", true)).toHaveLength(1);
       expect(await opened.receive("wake:standard")).toEqual([]);
       await opened.wait(2200);
       expect(await drain("wake:standard")).toMatchObject([{ body: "again", receiveCount: 2 }]);
