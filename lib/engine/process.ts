@@ -6,7 +6,7 @@ import { forceFail } from "./force-fail.ts";
 import { type Snapshot, snapshot } from "./load.ts";
 import { message, queues } from "./messages.ts";
 import type { Strikes } from "./records/strikes.ts";
-import { isEnough, isTransient, removeStrikes, standingOf, strike } from "./strike.ts";
+import { isEnough, isTransient, removeStrikes, standingOf, strike, takeBack } from "./strike.ts";
 
 /** `done`: acknowledge. `back`: hand the message back, it will be delivered again. */
 export type Processed = "done" | "back";
@@ -48,7 +48,7 @@ export async function readMessage(engine: Engine, received: Received, queue: str
 /**
  * Runs a processing with the evidence around it. A message that is received again first looks at the strikes that stand, then
  * counts itself, then processes; a permanent fault counts in its catch; a fault of the platform removes what was counted, as it
- * says nothing about the run; a normal end that had looked at everything removes all.
+ * says nothing about the run; a normal end that had looked at everything removes all, any other one what it counted itself.
  */
 export async function withStrikes(
   engine: Engine,
@@ -77,6 +77,7 @@ export async function withStrikes(
     const { isAll, seen: loaded } = await process();
     // what was loaded after this receipt was counted: also what a lost reply hid from whoever counted
     if (isAll && loaded) await removeStrikes(engine, loaded, loaded.strikes);
+    else if (counted) await takeBack(engine, counted.seen, counted.strikes);
     return "done";
   } catch (error) {
     return isTransient(error)

@@ -55,6 +55,9 @@ export function isEnough(
   return nowMs - strikes.firstAtMs >= engine.limits.stuckAfterMs;
 }
 
+/** Times that the removal of strikes is asked for while there is no answer. */
+const removalsMax = 3;
+
 /**
  * Removes strikes, leaving the watchdog's memory beside them: after a processing that had loaded everything and ended normally,
  * and before a message is handed back for a transient fault. False if the table did not say so.
@@ -62,12 +65,26 @@ export function isEnough(
 export async function removeStrikes(engine: Engine, seen: Snapshot, strikes: Strikes | undefined): Promise<boolean> {
   if (!strikes) return true;
   try {
-    const written = await engine.store.write(clearStrikes(seen.owner, strikes));
-    return written.kind !== "unclear";
+    // what stays would be evidence against a processing that ended, so a lost request is asked again
+    for (let again = 0; again < removalsMax; again++)
+      if ((await engine.store.write(clearStrikes(seen.owner, strikes))).kind !== "unclear") return true;
+    return false;
   } catch (error) {
     if (Fault.is(error)) return false;
     throw error;
   }
+}
+
+/**
+ * Takes one's own strike back, after a processing that ended normally without having looked at everything: it is no evidence, but
+ * what stood before it may be. Nothing to take back if it fell within the spacing and was not counted.
+ */
+export async function takeBack(engine: Engine, seen: Snapshot, own: Strikes | undefined): Promise<void> {
+  const before = standingOf(engine, seen);
+  if (!own || own.count === (before?.count ?? 0)) return;
+  if (!before) return void (await removeStrikes(engine, seen, own));
+  const expiresAtS = Math.ceil((engine.clock.nowMs() + engine.limits.deadlineMsMax) / 1000);
+  await engine.store.write(putStrikes(seen.owner, before, own, true, expiresAtS));
 }
 
 /** Faults of the platform: they say nothing about the run. */

@@ -4,7 +4,7 @@ import { strikesFrom, strikesKey } from "../../lib/engine/records/strikes.ts";
 import { start } from "../../lib/engine/start.ts";
 import { workflow } from "../../lib/index.ts";
 import type { Delivery } from "../../lib/testing/memory-queue.ts";
-import { crash, createStage, input, isLoad, plus } from "./stage.ts";
+import { crash, createStage, input, isEnd, isLoad, isUnstrike, plus, tasks } from "./stage.ts";
 
 const one = workflow("one", { input }, (f, given) => f.run(plus("a"), given));
 
@@ -81,4 +81,39 @@ test("W2: after strikesMax deaths the next receipt ends the run before it proces
   await stage.coordinate(wake);
   expect(stage.run()).toMatchObject({ phase: "failed", reason: { code: "stuck" } });
   expect(stage.world.metrics.total("ticks")).toBe(ticks);
+});
+
+test("W2: a task that is received again and finds its attempt in good hands leaves no strike, and those that stood before", async () => {
+  const stage = createStage([one], { maxReceiveCount: 20, visibilityMs: 3_600_000, functionMs: 3_600_000 });
+  await stage.begin("one");
+  const task = stage.only(tasks);
+  const result = stage.store.hold(isEnd("ok"));
+  const slow = stage.work(task);
+  await stage.settle();
+  await stage.work(stage.again(task));
+  expect(stage.strikesOf()).toBeUndefined();
+  // a death of its own makes a strike, which such a task neither removes nor adds to
+  const wake = stage.again(await stage.wake());
+  let loads = 0;
+  stage.store.once((call) => isLoad(call) && ++loads === 2, crash);
+  void stage.coordinate(wake);
+  await stage.settle();
+  expect(stage.strikesOf()?.count).toBe(1);
+  stage.world.withEngine({ limits: { ...stage.world.engine.limits, strikeSpacingMs: 1000 } });
+  await stage.pass(2000);
+  await stage.world.queue.send([{ queue: tasks, body: task.body, group: task.group, taskKey: task.taskKey }]);
+  await stage.work(stage.again(stage.only(tasks)));
+  expect(stage.strikesOf()?.count).toBe(1);
+  result.release();
+  await stage.drive(slow);
+  expect(stage.run().phase).toBe("succeeded");
+});
+
+test("W2: a strike whose removal is lost is no evidence: the removal is asked for again", async () => {
+  const stage = createStage([one]);
+  await stage.begin("one");
+  const wake = stage.again(await stage.wake());
+  stage.store.once(isUnstrike, { kind: "lose-request" });
+  await stage.coordinate(wake);
+  expect(stage.strikesOf()).toBeUndefined();
 });
