@@ -1,9 +1,8 @@
 import { Fault } from "../core/faults.ts";
-import { itemBytes, itemBytesMax } from "../ports/item-size.ts";
+import { itemBytes } from "../ports/item-size.ts";
 import { assertWrite } from "../ports/storable.ts";
 import type { Fields, Key, RunStore, Value, Write, Written } from "../ports.ts";
-import { isHolding } from "./checks.ts";
-import { applyEdits } from "./edits.ts";
+import { applyWrite } from "./apply-write.ts";
 import { forever, type Hooks, type Injection } from "./fault-hooks.ts";
 import { createMemoryIndex } from "./memory-index.ts";
 import { cloneValue, compareValues } from "./values.ts";
@@ -67,11 +66,10 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
 
   function apply(write: Write, isAll: boolean, isClear: boolean): Written {
     const before = records.get(idOf(write.key))?.fields;
-    const isMet = isHolding(write.when, before && { ...before, pk: write.key.pk, sk: write.key.sk });
-    if (!isMet || (write.kind === "edit" && before === undefined)) {
-      return before === undefined ? { kind: "absent", isClear } : { kind: "refused", now: cloneValue(before), isClear };
-    }
-    const fields = after(write, before);
+    const made = applyWrite(write, before);
+    if (made.kind === "absent") return { kind: "absent", isClear };
+    if (made.kind === "refused") return { kind: "refused", now: cloneValue(made.now), isClear };
+    const { fields } = made;
     store(write, fields);
     return { kind: "applied", now: isAll && fields ? cloneValue(fields) : undefined, isClear };
   }
@@ -143,21 +141,6 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     snapshot: () =>
       sorted(records.values()).flatMap(({ key, fields }) => (fields ? [{ ...cloneValue(fields), ...key }] : [])),
   };
-}
-
-function after(write: Write, before: Fields | undefined): Fields | undefined {
-  if (write.kind === "delete") return undefined;
-  const fields = cloneValue(write.kind === "put" ? write.fields : applyEdits(before ?? {}, write.edits));
-  if (itemBytes({ ...fields, pk: write.key.pk, sk: write.key.sk }) > itemBytesMax) {
-    throw new Fault("row-too-big", `The record ${write.key.sk} would be larger than ${itemBytesMax} bytes.`);
-  }
-  for (const [name, type] of Object.entries({ q: "string", d: "number", p: "string", o: "number" })) {
-    const value = fields[name];
-    if (value !== undefined && (typeof value !== type || value === "")) {
-      throw new Fault("refused", `The attribute ${name} is a key of an index and must be a ${type}.`);
-    }
-  }
-  return fields;
 }
 
 function cloneWrite(write: Write): Write {

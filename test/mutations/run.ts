@@ -7,6 +7,7 @@ import { spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { mutated } from "./mutated.ts";
 import { type Mutation, mutations } from "./table.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -79,15 +80,6 @@ function outputOf(args: readonly string[], cwd: string): Promise<string> {
 
 /** Errors of `expect`: the last two are what it says of a promise. */
 const isAssertion = (text: string) => /^(AssertionError|Error: promise (resolved|rejected) )/.test(text);
-
-/** The source without the rule. Throws if a text is not there exactly once. */
-function mutated(source: string, mutation: Mutation): string {
-  return [mutation, ...(mutation.also ?? [])].reduce((text, { find, replace }) => {
-    const count = text.split(find).length - 1;
-    if (count !== 1) throw new Error(`${mutation.id}: found ${count} times in ${mutation.file}, not once:\n${find}`);
-    return text.replace(find, () => replace);
-  }, source);
-}
 
 async function judge(folder: string, mutation: Mutation): Promise<Verdict> {
   const path = join(folder, mutation.file);

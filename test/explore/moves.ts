@@ -1,0 +1,472 @@
+import { envelopeFrom } from "../../lib/core/envelope.ts";
+import { Fault } from "../../lib/core/faults.ts";
+import { hashText } from "../../lib/core/hash.ts";
+import { attemptName } from "../../lib/core/keys.ts";
+import { deadQueueOf, receivesMaxOf } from "../../lib/core/queue-names.ts";
+import { rowAttributes } from "../../lib/core/row-format.ts";
+import { bury } from "../../lib/engine/bury.ts";
+import { coordinate } from "../../lib/engine/coordinate.ts";
+import { queues } from "../../lib/engine/messages.ts";
+import { watch } from "../../lib/engine/watch.ts";
+import { work } from "../../lib/engine/work.ts";
+import type { Received } from "../../lib/ports/received.ts";
+import type { Fields, Key } from "../../lib/ports.ts";
+import type { Answer, Call } from "./call.ts";
+import type { Invocation, Position, Processes, Waiting } from "./process.ts";
+import type { Scope } from "./scope.ts";
+import { type Change, type Manner, type Served, serve } from "./serve.ts";
+import type { Contents, Faults, Held, Running, State } from "./state.ts";
+import { callInWords, changesInWords } from "./words.ts";
+
+/** Something that can happen next. */
+export interface Move {
+  readonly label: () => string;
+  readonly make: () => Made | Promise<Made>;
+}
+
+/** The state after a move, and what a checker looks at. */
+export interface Made {
+  readonly state: State;
+  readonly changes: readonly Change[];
+  /** The move itself was wrong: a verb threw, an error was logged. */
+  readonly faults: readonly string[];
+  /** What the call came to, in words. */
+  readonly outcome?: string;
+}
+
+export interface Stage {
+  readonly scope: Scope;
+  readonly contents: Contents;
+  readonly processes: Processes;
+  /** What may happen is over by then. */
+  readonly endMs: number;
+}
+
+const minuteMs = 60_000;
+/** Longer than any scope takes, so that no process is short of time. */
+const functionMs = 4 * 3_600_000;
+const visibilityMs = 3_600_000;
+
+/** Everything that can happen next, in an order that depends on the state alone: its numbers are what a replay is made of. */
+export function movesOf(stage: Stage, state: State): readonly Move[] {
+  const moves: Move[] = [];
+  for (const process of state.running) {
+    if (process.position.result) moves.push(...endings(state, process));
+    else if (isDeadly(stage, process)) moves.push(...crashes(stage, state, process, state.left));
+    else for (const waiting of process.position.waiting) moves.push(...servings(stage, state, process, waiting));
+    if (mayDie(stage, state, process))
+      moves.push(...crashes(stage, state, process, { ...state.left, crash: state.left.crash - 1 }));
+  }
+  const isIdle = state.running.every(({ position }) => isAsleep(state, position));
+  moves.push(...deliveries(stage, state), ...calls(stage, state));
+  const isNothingToDo = isIdle && !state.messages.some((held) => isDeliverable(stage, state, held));
+  if (isWatchDue(stage, state) && (isNothingToDo || stage.scope.isWatchdogAnytime)) moves.push(look(stage, state));
+  else if (isNothingToDo) moves.push(...passing(stage, state, state.left));
+  if (!isNothingToDo && state.left.slow > 0)
+    moves.push(...passing(stage, state, { ...state.left, slow: state.left.slow - 1 }));
+  return moves;
+}
+
+const isDeadly = ({ scope }: Stage, { position }: Running) =>
+  scope.kills !== undefined && position.waiting.some(({ call }) => scope.kills?.(call));
+
+/** Whoever calls from outside and dies has no answer: only the watchdog finds what was begun. */
+const mayDie = (stage: Stage, state: State, process: Running) =>
+  state.left.crash > 0 &&
+  !isDeadly(stage, process) &&
+  (process.outside === undefined || stage.scope.hasWatchdog !== false);
+
+/** Whether all that a process waits for is time. */
+const isAsleep = (state: State, position: Position) =>
+  !position.result &&
+  position.waiting.length > 0 &&
+  position.waiting.every(({ call }) => call.op === "sleep" && call.untilMs > state.nowMs);
+
+/** A call whose answer nobody can change any more, or an eventually consistent one: nothing need come between. */
+function isAtOnce(stage: Stage, state: State, call: Call): boolean {
+  if (call.op === "find") return true;
+  if (call.op !== "read" || call.keys.length === 0) return false;
+  return call.keys.every(
+    ({ pk, sk }) =>
+      pk.startsWith("#") ||
+      (/^(IN|OUT|ITEM)#/.test(sk) &&
+        state.records.some((id) => {
+          const { key } = stage.contents.of(id);
+          return key.pk === pk && key.sk === sk;
+        })),
+  );
+}
+
+function servings(stage: Stage, state: State, process: Running, waiting: Waiting): readonly Move[] {
+  const { call } = waiting;
+  if (call.op === "sleep" && call.untilMs > state.nowMs) return [];
+  return mannersOf(state, call).map(([manner, left]): Move => {
+    let served: Served | undefined;
+    const serving = () => {
+      served ??= serve(stage.contents, { ...state, left }, call, manner);
+      return served;
+    };
+    return {
+      label: () => {
+        const { outcome, changes } = serving();
+        const how = [outcome, ...changesInWords(changes)].filter(Boolean).join("; ");
+        return `${process.label}: ${callInWords(call)}${manner === "stale" ? ", stale" : ""}${how && ` -> ${how}`}`;
+      },
+      make: () => {
+        const { state: after, answer, changes } = serving();
+        const faults = lostCommits(process, changes);
+        return stepped(stage, after, seeing(process, call, answer, changes), waiting.number, answer, changes, faults);
+      },
+    };
+  });
+}
+
+function mannersOf(state: State, call: Call): readonly (readonly [Manner, Faults])[] {
+  const { left } = state;
+  const all: (readonly [Manner, Faults])[] = [["well", left]];
+  const canLose = call.op === "write" || call.op === "send";
+  if (canLose && left.lostReply > 0) all.push(["lost-reply", { ...left, lostReply: left.lostReply - 1 }]);
+  if (call.op === "write" && left.repeat > 0) all.push(["repeat", { ...left, repeat: left.repeat - 1 }]);
+  if (canLose && left.lostRequest > 0) all.push(["lost-request", { ...left, lostRequest: left.lostRequest - 1 }]);
+  const isLoose = (call.op === "read" || call.op === "list") && !call.isConsistent;
+  if (isLoose && left.stale > 0) all.push(["stale", { ...left, stale: left.stale - 1 }]);
+  return all;
+}
+
+function stepped(
+  stage: Stage,
+  after: State,
+  process: Running,
+  number: number,
+  answer: Answer,
+  changes: readonly Change[],
+  faults: readonly string[],
+): Made | Promise<Made> {
+  const next = stage.processes.step(process.position, number, answer, after.nowMs);
+  return next instanceof Promise
+    ? next.then((position) => moved(stage, after, process, position, changes, faults))
+    : moved(stage, after, process, next, changes, faults);
+}
+
+/** What a process knows of rows: the versions that it was shown, and those that it made. */
+function seeing(process: Running, call: Call, answer: Answer, changes: readonly Change[]): Running {
+  const shown: (readonly [string, number])[] = [];
+  if (call.op === "list") {
+    const { items } = answer.value as { readonly items: readonly (Fields & Key)[] };
+    for (const { pk, sk, ...fields } of items) if (sk === "STATE") shown.push([pk, versionOf(fields)]);
+  }
+  for (const { write, now } of changes)
+    if (write.key.sk === "STATE" && now) shown.push([write.key.pk, versionOf(now.fields)]);
+  return shown.length === 0 ? process : { ...process, saw: new Map([...process.saw, ...shown]) };
+}
+
+const versionOf = (fields: Fields) => Number(fields[rowAttributes.recordVersion]);
+
+/** Invariant 1: whoever writes a row has seen what it writes over, or that commit is lost. */
+function lostCommits({ saw, label }: Running, changes: readonly Change[]): readonly string[] {
+  return changes.flatMap(({ write, before, now }, at) => {
+    const isOwn = changes.slice(0, at).some((each) => each.write.key.sk === "STATE");
+    if (write.key.sk !== "STATE" || !before || !now || isOwn) return [];
+    const version = versionOf(before.fields);
+    const seen = saw.get(write.key.pk);
+    return seen === version
+      ? []
+      : [`${label} has seen version ${seen} and writes over version ${version}: a commit is lost`];
+  });
+}
+
+function moved(
+  stage: Stage,
+  state: State,
+  process: Running,
+  position: Position,
+  changes: readonly Change[],
+  faults: readonly string[],
+): Made | Promise<Made> {
+  const wrong = [...faults, ...wrongIn(stage, process, position)];
+  const now: Running = { ...process, position };
+  const running = state.running.map((each) => (each === process || each.name === process.name ? now : each));
+  const next = { ...state, running };
+  const atOnce = position.waiting.find(({ call }) => isAtOnce(stage, next, call));
+  if (atOnce) {
+    const served = serve(stage.contents, next, atOnce.call, "well");
+    const step = stage.processes.step(position, atOnce.number, served.answer, next.nowMs);
+    return step instanceof Promise
+      ? step.then((further) => moved(stage, served.state, now, further, changes, wrong))
+      : moved(stage, served.state, now, step, changes, wrong);
+  }
+  // without crashes, and time standing still, nobody can tell when it ends
+  const isPlain = state.left.crash === 0 && state.left.slow === 0;
+  if (position.result && (isPlain || process.outside !== undefined))
+    return { state: ended(next, now), changes, faults: wrong };
+  return { state: next, changes, faults: wrong };
+}
+
+function wrongIn(stage: Stage, process: Running, position: Position): readonly string[] {
+  if (stage.scope.isRough) return [];
+  const { result } = position;
+  // a caller is told; a watchdog whose message was not taken looks again in a minute; consumers hand back by name, and never throw
+  const mayThrow = process.outside !== undefined || process.label === "watchdog";
+  const isUnmeant = result?.kind === "threw" && !(mayThrow && Fault.is(result.error));
+  return [
+    ...position.errors.map((error) => `${process.label} logs an error: ${error}`),
+    ...(isUnmeant ? [`${process.label} throws ${String(result.error)}`] : []),
+  ];
+}
+
+/** The end of a process: its message is acknowledged or handed back, its caller has an answer. */
+function endings(state: State, process: Running): readonly Move[] {
+  return [
+    {
+      label: () =>
+        `${process.label}: ends, and its message is ${isHandedBack(process) ? "handed back" : "acknowledged"}`,
+      make: () => ({ state: ended(state, process), changes: [], faults: [] }),
+    },
+  ];
+}
+
+const isHandedBack = ({ position }: Running) =>
+  position.result?.kind === "threw" ||
+  (position.result?.kind === "returned" && Array.isArray(position.result.value) && position.result.value.length > 0);
+
+function ended(state: State, process: Running): State {
+  const running = state.running.filter(({ name }) => name !== process.name);
+  if (process.outside !== undefined) {
+    const answers = state.answers.map((answer, at) => (at === process.outside ? answerOf(process.position) : answer));
+    return { ...state, running, answers };
+  }
+  const isBack = isHandedBack(process);
+  const messages = state.messages.flatMap((held) => {
+    if (held.holder !== process.name) return [held];
+    return isBack ? [{ ...held, holder: "", shownAtMs: state.nowMs }] : [];
+  });
+  return { ...state, running, messages };
+}
+
+function answerOf({ result }: Position): string {
+  if (result?.kind === "returned") {
+    const value = result.value as { readonly seq?: number } | undefined;
+    return `ok${value?.seq === undefined ? "" : ` ${value.seq}`}`;
+  }
+  return Fault.is(result?.error) ? result.error.code : String(result?.error);
+}
+
+function crashes(stage: Stage, state: State, process: Running, left: Faults): readonly Move[] {
+  const running = state.running.filter((each) => each !== process);
+  const holds = state.messages.some(({ holder }) => holder === process.name);
+  const ways = holds ? (stage.scope.comesBack ?? (["at once"] as const)) : (["at once"] as const);
+  return ways.map((way) => ({
+    label: () => {
+      const before = process.position.result
+        ? "its acknowledgement"
+        : process.position.waiting.map(({ call }) => callInWords(call)).join(" and ");
+      return `${process.label}: DIES before ${before}${holds ? `; its message comes back ${way}` : ""}`;
+    },
+    make: () => ({
+      state: {
+        ...state,
+        left,
+        running,
+        messages: state.messages.map((held) =>
+          held.holder === process.name
+            ? { ...held, holder: "", shownAtMs: way === "at once" ? state.nowMs : held.shownAtMs }
+            : held,
+        ),
+      },
+      changes: [],
+      faults: [],
+    }),
+  }));
+}
+
+const isDeliverable = (stage: Stage, state: State, held: Held) =>
+  held.shownAtMs <= state.nowMs && stage.contents.messageOf(held.text).queue !== queues.dead;
+
+function deliveries(stage: Stage, state: State): readonly Move[] {
+  const slots = stage.scope.slots ?? 2;
+  if (state.running.filter(({ outside }) => outside === undefined).length >= slots) return [];
+  const moves: Move[] = [];
+  const seen = new Set<string>();
+  for (const held of state.messages) {
+    const isEarly = held.shownAtMs > state.nowMs && held.holder === "" && held.receives === 0;
+    if (!isDeliverable(stage, state, isEarly && state.left.early > 0 ? { ...held, shownAtMs: state.nowMs } : held))
+      continue;
+    // copies that nobody can tell apart are one
+    const name = `${held.text}/${held.receives}/${held.shownAtMs}`;
+    if (seen.has(name)) continue;
+    seen.add(name);
+    if (isEarly) {
+      moves.push(delivery(stage, { ...state, left: { ...state.left, early: state.left.early - 1 } }, held, false));
+      continue;
+    }
+    moves.push(delivery(stage, state, held, false));
+    if (state.left.duplicate > 0) moves.push(delivery(stage, state, held, true));
+    if (state.left.lostMessage > 0) moves.push(loss(stage, state, held));
+  }
+  return moves;
+}
+
+function loss(stage: Stage, state: State, held: Held): Move {
+  return {
+    label: () => `${messageInWords(stage, held)}: LOST`,
+    make: () => ({
+      state: {
+        ...state,
+        left: { ...state.left, lostMessage: state.left.lostMessage - 1 },
+        messages: state.messages.filter((each) => each !== held),
+      },
+      changes: [],
+      faults: [],
+    }),
+  };
+}
+
+function delivery(stage: Stage, state: State, held: Held, isCopy: boolean): Move {
+  const text = stage.contents.messageOf(held.text);
+  const dead = deadQueueOf(text.queue);
+  const isTooOften = dead !== undefined && held.receives >= receivesMaxOf(text.queue, stage.scope.maxReceives ?? 5);
+  const left = isCopy ? { ...state.left, duplicate: state.left.duplicate - 1 } : state.left;
+  if (isTooOften) {
+    const moved: Held = { ...held, text: stage.contents.text({ ...text, queue: dead }), holder: "" };
+    return {
+      label: () => `${messageInWords(stage, held)}: received too often, goes to ${dead}`,
+      make: () => ({
+        state: { ...state, messages: state.messages.map((each) => (each === held ? moved : each)) },
+        changes: [],
+        faults: stage.scope.isRough || dead === queues.deadTask ? [] : [`a message ends in the queue ${dead}`],
+      }),
+    };
+  }
+  const receives = held.receives + 1;
+  const base = `${text.queue}#${hashText(`${text.body} ${text.taskKey}`).toString(36)}.${receives}`;
+  const nth = (state.taken.get(base) ?? 0) + 1;
+  const name = `${base}.${nth}`;
+  const label = consumerInWords(text, receives, nth);
+  const taken: Held = {
+    ...held,
+    receives,
+    holder: name,
+    shownAtMs: state.nowMs + (stage.scope.visibilityMs ?? visibilityMs),
+  };
+  const next: State = {
+    ...state,
+    left,
+    taken: new Map([...state.taken, [base, nth]]),
+    messages: isCopy
+      ? [...state.messages, { ...taken, receives: held.receives + 1 }]
+      : state.messages.map((each) => (each === held ? taken : each)),
+  };
+  const received: Received = { id: name, body: text.body, receiveCount: receives, taskKey: text.taskKey };
+  return {
+    label: () => `${label}: receives ${messageInWords(stage, held)}${isCopy ? ", of which a COPY stays" : ""}`,
+    make: () => begun(stage, next, { name, label, outside: undefined }, consumerOf(text.queue, received, name, next)),
+  };
+}
+
+function consumerOf(queue: string, received: Received, name: string, state: State): Invocation {
+  const endAtMs = state.nowMs + functionMs;
+  if (queue === queues.deadTask)
+    return { name, endAtMs, begin: (engine, remaining) => bury(engine, [received], remaining) };
+  if (queue.startsWith("task:"))
+    return { name, endAtMs, begin: (engine, remaining) => work(engine, queue.slice(5), [received], remaining) };
+  return { name, endAtMs, begin: (engine, remaining) => coordinate(engine, [received], remaining, queue) };
+}
+
+async function begun(
+  stage: Stage,
+  state: State,
+  who: Omit<Running, "position" | "saw">,
+  invocation: Invocation,
+): Promise<Made> {
+  const position = await stage.processes.begin(invocation, state.nowMs);
+  const process: Running = { ...who, position, saw: new Map() };
+  return await moved(stage, { ...state, running: [...state.running, process] }, process, position, [], []);
+}
+
+function calls(stage: Stage, state: State): readonly Move[] {
+  return (stage.scope.outside ?? []).flatMap((outside, number): Move[] => {
+    if (state.isBegun[number]) return [];
+    const after = stage.scope.outside?.findIndex(({ name }) => name === outside.after) ?? -1;
+    if (after >= 0 && state.answers[after] === undefined) return [];
+    const next = { ...state, isBegun: state.isBegun.map((is, at) => is || at === number) };
+    const invocation: Invocation = {
+      name: outside.name,
+      endAtMs: state.nowMs + functionMs,
+      begin: (engine) => outside.call(engine),
+    };
+    return [
+      {
+        label: () => `${outside.name}: calls`,
+        make: () => begun(stage, next, { name: outside.name, label: outside.name, outside: number }, invocation),
+      },
+    ];
+  });
+}
+
+const duesOf = (stage: Stage, state: State) =>
+  state.records.flatMap((id) => {
+    const { fields } = stage.contents.of(id);
+    return /^[DP]/.test(String(fields["q"] ?? "")) ? [Number(fields["d"])] : [];
+  });
+
+function isWatchDue(stage: Stage, state: State): boolean {
+  return (
+    stage.scope.hasWatchdog !== false &&
+    state.nowMs >= state.watchedAtMs + minuteMs &&
+    !state.running.some(({ name }) => name.startsWith("watchdog")) &&
+    duesOf(stage, state).some((atMs) => atMs <= state.nowMs)
+  );
+}
+
+function look(stage: Stage, state: State): Move {
+  const name = `watchdog-${state.nowMs}`;
+  return {
+    label: () => "watchdog: looks for what is overdue",
+    make: () =>
+      begun(
+        stage,
+        { ...state, watchedAtMs: state.nowMs },
+        { name, label: "watchdog", outside: undefined },
+        { name, endAtMs: state.nowMs + functionMs, begin: (engine, remaining) => watch(engine, remaining) },
+      ),
+  };
+}
+
+/** The next instant at which anything happens by itself. */
+function passing(stage: Stage, state: State, left: Faults): readonly Move[] {
+  const dues = stage.scope.hasWatchdog === false ? [] : duesOf(stage, state);
+  const instants = [
+    ...state.messages.map(({ shownAtMs }) => shownAtMs),
+    ...state.running.flatMap(({ position }) => wakesOf(position)),
+    ...dues,
+    ...(dues.some((atMs) => atMs <= state.nowMs) ? [state.watchedAtMs + minuteMs] : []),
+  ].filter((atMs) => atMs > state.nowMs);
+  const nowMs = Math.min(...instants);
+  if (!(nowMs <= stage.endMs)) return [];
+  return [
+    {
+      label: () => `time: ${(nowMs - state.nowMs) / 1000} s pass${left === state.left ? "" : ", whoever is at work"}`,
+      make: () => ({ state: { ...state, nowMs, left }, changes: [], faults: [] }),
+    },
+  ];
+}
+
+/** A pause that is all that a process waits for; the time-out beside an effect is no reason for time to go on. */
+const wakesOf = ({ waiting }: Position) =>
+  waiting.length === 1 ? waiting.flatMap(({ call }) => (call.op === "sleep" ? [call.untilMs] : [])) : [];
+
+function messageInWords(stage: Stage, held: Held): string {
+  const { queue, body } = stage.contents.messageOf(held.text);
+  const { task, hints, why, isAll } = envelopeFrom(body);
+  const what = task
+    ? `task ${attemptName(task.node, task.index, task.attempt)}`
+    : `wake-up (${why}${hints.length > 0 ? ` ${hints.join(" ")}` : ""}${isAll ? ", perform all" : ""})`;
+  return `${what} of ${queue}${held.receives > 0 ? `, receipt ${held.receives + 1}` : ""}`;
+}
+
+function consumerInWords({ queue, body }: { queue: string; body: string }, receives: number, nth: number): string {
+  const { task, hints, why } = envelopeFrom(body);
+  const who = queue.startsWith("task:") ? "worker" : queue === queues.deadTask ? "undertaker" : "coordinator";
+  const what = task ? attemptName(task.node, task.index, task.attempt) : [why, ...hints].join(" ");
+  return `${who}[${what}${receives > 1 ? ` r${receives}` : ""}${nth > 1 ? ` #${nth}` : ""}]`;
+}

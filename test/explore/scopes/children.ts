@@ -1,0 +1,57 @@
+import type { NodeDef } from "../../../lib/core/definition.ts";
+import { ref } from "../../core/fixture.ts";
+import { definitionOf, hashOf } from "../../engine/raw.ts";
+import type { Scope } from "../scope.ts";
+import { commands, flow, inline, yields } from "./parts.ts";
+
+const kid = definitionOf("kid", [inline("k", ["$input"])], ref("k"));
+const parent = flow(
+  [{ kind: "child", name: "c", workflow: "kid", definition: hashOf(kid), input: { n: ref("$input", "n") } } as NodeDef],
+  "c",
+);
+
+/** Runs that wait for runs. */
+export const children: readonly Scope[] = [
+  {
+    name: "child-end",
+    about: "A child that ends, and one death anywhere between its start and its parent's end; there is no watchdog.",
+    not: "Two children; slices of wide maps.",
+    definitions: [parent, kid],
+    faults: { crash: 1 },
+    hasWatchdog: false,
+    ends: ["succeeded"],
+    isWrong: yields(2),
+  },
+  {
+    name: "child-end-late",
+    about:
+      "The same with messages that come back late or are lost: the watchdog and the parent's own look must heal it.",
+    not: "Both at once.",
+    definitions: [parent, kid],
+    faults: { crash: 1, lostMessage: 1 },
+    comesBack: ["late"],
+    ends: ["succeeded"],
+    isWrong: yields(2),
+  },
+  {
+    name: "child-against-cancel",
+    about: "A parent that is cancelled while its child starts, runs or ends, and one death.",
+    not: "Grandchildren.",
+    definitions: [parent, kid],
+    outside: [commands("cancel")],
+    faults: { crash: 1 },
+    hasWatchdog: false,
+    ends: ["succeeded", "cancelled"],
+    isWrong: yields(2),
+  },
+  {
+    name: "child-lost-reply",
+    about: "A child whose creation or end gets no reply.",
+    not: "Two lost replies.",
+    definitions: [parent, kid],
+    faults: { lostReply: 1, repeat: 1 },
+    hasWatchdog: false,
+    ends: ["succeeded"],
+    isWrong: yields(2),
+  },
+];

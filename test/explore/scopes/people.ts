@@ -1,0 +1,87 @@
+import { ref } from "../../core/fixture.ts";
+import type { End, Scope } from "../scope.ts";
+import { commands, decides, flow, step } from "./parts.ts";
+
+/** Ann rejects, bob approves, and so does the time-out. */
+const gated = flow(
+  [
+    { kind: "gate", name: "g", timeoutMs: 60_000, onTimeout: "approve", onReject: "continue" },
+    step("yes", ["g"], { when: ref("g", "approved") }),
+    step("no", ["g"], { when: { $: ["not", ref("g", "approved")] } }),
+  ],
+  "g",
+);
+
+/** Whoever was told "yes" was heeded, and nobody else was told so. */
+function oneWinner({ answers, effects, status }: End): string | undefined {
+  const winners = Object.entries(answers).filter(([who, answer]) => who !== "cancel" && answer?.startsWith("ok"));
+  if (winners.length > 1) return `two were told that they decided: ${winners.map(([who]) => who).join(", ")}`;
+  const [winner] = winners;
+  const isHeeded = effects.has(winner?.[0] === "ann" ? "no" : "yes");
+  if (winner && status === "succeeded" && !isHeeded) return `${winner[0]} was told "yes", and something else was done`;
+  return effects.has("yes") && effects.has("no") ? "both ways were taken" : undefined;
+}
+
+/** What was done is undone, if the run was cancelled, and nothing else is. */
+function undone({ status, effects, isCalm }: End): string | undefined {
+  const [did, undid] = [effects.get("a") ?? 0, effects.get("a.undo") ?? 0];
+  if (status === "succeeded" && undid > 0) return "a was undone, and all was well";
+  // what a worker did before it died without a word, nobody knows
+  if (status === "cancelled" && did > 0 && undid === 0 && isCalm) return "a was done, and not undone";
+  return undefined;
+}
+
+/** People at their gates, and people who change their minds. */
+export const people: readonly Scope[] = [
+  {
+    name: "gate",
+    about: "Two people and a time-out at one gate, with a step behind it, and one death.",
+    not: "Votes; a gate whose time-out is longer than a message can wait.",
+    definitions: [gated],
+    outside: [decides("ann", false), decides("bob", true)],
+    faults: { crash: 1 },
+    ends: ["succeeded"],
+    isWrong: oneWinner,
+  },
+  {
+    name: "gate-early-timer",
+    about: "A gate's time-out whose timer comes early once, without a watchdog.",
+    not: "Clocks that step back.",
+    definitions: [gated],
+    outside: [decides("ann", false)],
+    faults: { early: 1 },
+    hasWatchdog: false,
+    ends: ["succeeded"],
+    isWrong: oneWinner,
+  },
+  {
+    name: "cancel",
+    about: "A cancel against the claim and the result of a step that can be undone, and one death.",
+    not: "Several steps in flight; a compensation that fails.",
+    definitions: [flow([step("a", ["$input"]), step("a.undo", ["a"], { compensates: "a" })], "a")],
+    outside: [commands("cancel")],
+    faults: { crash: 1 },
+    hasWatchdog: false,
+    ends: ["succeeded", "cancelled"],
+    isWrong: undone,
+  },
+  {
+    name: "cancel-two",
+    about: "A cancel against a run of two steps, the first of which can be undone.",
+    not: "Deaths: in cancel.",
+    definitions: [flow([step("a", ["$input"]), step("b", ["a"]), step("a.undo", ["a"], { compensates: "a" })], "b")],
+    outside: [commands("cancel")],
+    hasWatchdog: false,
+    ends: ["succeeded", "cancelled"],
+    isWrong: undone,
+  },
+  {
+    name: "cancel-and-terminate",
+    about: "A cancel and a terminate of one run at once, against its worker.",
+    not: "Deaths.",
+    definitions: [flow([step("a", ["$input"]), step("a.undo", ["a"], { compensates: "a" })], "a")],
+    outside: [commands("cancel"), commands("terminate")],
+    hasWatchdog: false,
+    ends: ["succeeded", "cancelled", "terminated"],
+  },
+];

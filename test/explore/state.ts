@@ -1,0 +1,167 @@
+import { hash53 } from "../../lib/core/hash.ts";
+import type { Fields, Key } from "../../lib/ports.ts";
+import type { Position } from "./process.ts";
+
+/** Faults that may still happen on a way through a scope. */
+export interface Faults {
+  /** A process dies at one of its calls, or before its acknowledgement. */
+  readonly crash: number;
+  /** Time goes on to the next instant at which anything happens while somebody is in the middle of something. */
+  readonly slow: number;
+  /** A write is applied, or messages are sent, and the reply is lost. */
+  readonly lostReply: number;
+  /** The same, and the client asks again by itself. */
+  readonly repeat: number;
+  /** A write is lost, and nobody can know. */
+  readonly lostRequest: number;
+  /** A message is lost. */
+  readonly lostMessage: number;
+  /** A message is delivered and stays. */
+  readonly duplicate: number;
+  /** A read that does not ask for consistency meets a record's previous version. */
+  readonly stale: number;
+  /** A delayed message comes at once. */
+  readonly early: number;
+}
+
+export const noFaults: Faults = {
+  crash: 0,
+  slow: 0,
+  lostReply: 0,
+  repeat: 0,
+  lostRequest: 0,
+  lostMessage: 0,
+  duplicate: 0,
+  stale: 0,
+  early: 0,
+};
+
+/** A message in a queue. Whoever received it last holds it. */
+export interface Held {
+  readonly text: number;
+  readonly shownAtMs: number;
+  readonly receives: number;
+  readonly holder: string;
+}
+
+export interface Running {
+  readonly name: string;
+  /** In words. */
+  readonly label: string;
+  readonly position: Position;
+  /** Versions of rows that it was shown or made itself, by partition. */
+  readonly saw: ReadonlyMap<string, number>;
+  /** A call from outside, by its number; or a consumer of a message. */
+  readonly outside: number | undefined;
+}
+
+/** Everything that the future depends on. Immutable: what does not change is shared. Records and messages are numbers of texts. */
+export interface State {
+  readonly nowMs: number;
+  readonly records: readonly number[];
+  /** What stood where something else stands now; kept only if reads may be stale. */
+  readonly previous: readonly number[];
+  readonly messages: readonly Held[];
+  readonly running: readonly Running[];
+  readonly left: Faults;
+  /** What each call from outside came to: nothing while it has not begun or not ended. */
+  readonly answers: readonly (string | undefined)[];
+  readonly isBegun: readonly boolean[];
+  /** Effects on the world outside, as `key attempt`, sorted. */
+  readonly effects: readonly string[];
+  /** How often a message of this text and receipt was taken: names must differ. */
+  readonly taken: ReadonlyMap<string, number>;
+  readonly watchedAtMs: number;
+}
+
+export interface StoredText {
+  readonly id: number;
+  readonly key: Key;
+  readonly place: string;
+  readonly fields: Fields;
+  readonly item: Fields & Key;
+}
+
+/** Records and messages by content: the same content is the same number. */
+export interface Contents {
+  record(key: Key, fields: Fields): number;
+  of(id: number): StoredText;
+  text(message: MessageText): number;
+  messageOf(id: number): MessageText;
+}
+
+export interface MessageText {
+  readonly queue: string;
+  readonly body: string;
+  readonly group: string;
+  readonly taskKey: string;
+}
+
+export function createContents(): Contents {
+  const records: StoredText[] = [];
+  const byText = new Map<string, number>();
+  const messages: MessageText[] = [];
+  const byMessage = new Map<string, number>();
+  return {
+    record(key, fields) {
+      const place = `${key.pk}\u0000${key.sk}`;
+      const text = `${place}\u0000${canonical(fields)}`;
+      const known = byText.get(text);
+      if (known !== undefined) return known;
+      const id = records.length;
+      records.push({ id, key, place, fields, item: Object.freeze({ ...fields, ...key }) });
+      byText.set(text, id);
+      return id;
+    },
+    of: (id) => records[id] as StoredText,
+    text(message) {
+      const text = `${message.queue}\u0000${message.group}\u0000${message.taskKey}\u0000${message.body}`;
+      const known = byMessage.get(text);
+      if (known !== undefined) return known;
+      messages.push(message);
+      byMessage.set(text, messages.length - 1);
+      return messages.length - 1;
+    },
+    messageOf: (id) => messages[id] as MessageText,
+  };
+}
+
+/** The same text for the same content, whatever the order of names. */
+function canonical(value: unknown): string {
+  if (value instanceof Uint8Array) return `x${Buffer.from(value).toString("base64")}`;
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const named = value as { readonly [name: string]: unknown };
+  return `{${Object.keys(named)
+    .sort()
+    .map((name) => `${name}:${canonical(named[name])}`)
+    .join(",")}}`;
+}
+
+/** Two states with one key have the same future. */
+export function keyOf(state: State): number {
+  const messages = state.messages
+    .map((held) => `${held.text}/${held.shownAtMs}/${held.receives}/${held.holder}`)
+    .sort();
+  const running = state.running.map(({ position }) => position.id).sort((a, b) => a - b);
+  const { crash, slow, lostReply, repeat, lostRequest, lostMessage, duplicate, stale, early } = state.left;
+  const text = [
+    state.nowMs,
+    state.records.join(),
+    state.previous.join(),
+    messages.join(),
+    running.join(),
+    [crash, slow, lostReply, repeat, lostRequest, lostMessage, duplicate, stale, early].join(),
+    state.answers.join(),
+    state.isBegun.join(),
+    state.effects.join(),
+    [...state.taken]
+      .map(([name, count]) => `${name}=${count}`)
+      .sort()
+      .join(),
+    state.watchedAtMs,
+  ].join("|");
+  return hash53(encoder.encode(text));
+}
+
+const encoder = new TextEncoder();
