@@ -1,5 +1,6 @@
 import type { FaultData } from "./core/faults.ts";
 import type { Dimensions, MetricName } from "./core/metrics.ts";
+import type { RunEvent } from "./core/run-events.ts";
 
 /** A stored value. Bytes stay bytes. */
 export type Value = string | number | boolean | Uint8Array | readonly Value[] | { readonly [name: string]: Value };
@@ -86,6 +87,12 @@ export interface Queue {
   send(messages: readonly Message[]): Promise<readonly Sent[]>;
   /** Whether messages wait there that nobody has received: the watchdog asks before it sends. */
   isBehind(queue: string): Promise<boolean>;
+}
+
+/** Where others hear of runs: at least once, in no order. */
+export interface Events {
+  /** Same order, same length; never throws for what the service refused or lost. A fault `refused` is for good. */
+  send(events: readonly RunEvent[]): Promise<readonly Sent[]>;
 }
 
 /** Payloads too big for an item. Write-once by name: a repeat is the same bytes. */

@@ -1,4 +1,5 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
 
@@ -23,6 +24,11 @@ export function createDynamodbClient(options: ClientOptions = {}): DynamoDBClien
 /** The same for SQS. The request time-out is for sending; a long poll needs more: pass `requestTimeoutMs`. */
 export function createSqsClient(options: ClientOptions = {}): SQSClient {
   return new SQSClient({ ...settings(options, 5000), maxAttempts: 1 });
+}
+
+/** The same for EventBridge. */
+export function createEventBridgeClient(options: ClientOptions = {}): EventBridgeClient {
+  return new EventBridgeClient({ ...settings(options, 3000), maxAttempts: 1 });
 }
 
 /** The same for S3. Objects are written once by name, so the SDK may repeat requests by itself. */

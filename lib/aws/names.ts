@@ -27,6 +27,8 @@ export const envNames = {
   limits: "TICKWRIGHT_LIMITS",
   /** Names the deployed code, the same in all functions: strikes of another build do not count. */
   build: "TICKWRIGHT_BUILD",
+  /** Name or ARN of the bus that runs are announced on; missing where nothing is published. */
+  eventBus: "TICKWRIGHT_EVENT_BUS",
   /** Claim of a token that names the tenant; missing where requests are signed instead. */
   tenantClaim: "TICKWRIGHT_TENANT_CLAIM",
   /** CloudWatch namespace of the metrics. */

@@ -1,8 +1,15 @@
 import { defaultLimits, fixed, type Limits } from "../core/limits.ts";
-import type { PayloadStore } from "../ports.ts";
-import { type ClientOptions, createDynamodbClient, createS3Client, createSqsClient } from "./clients.ts";
+import type { Events, PayloadStore } from "../ports.ts";
+import {
+  type ClientOptions,
+  createDynamodbClient,
+  createEventBridgeClient,
+  createS3Client,
+  createSqsClient,
+} from "./clients.ts";
 import { createDynamodbStore } from "./dynamodb-store.ts";
 import { createEmfMetrics } from "./emf-metrics.ts";
+import { createEventBus } from "./event-bus.ts";
 import { createJsonLog } from "./json-log.ts";
 import { envNames } from "./names.ts";
 import { processClock, processRandom } from "./process.ts";
@@ -35,6 +42,7 @@ export function partsFrom(env: Environment) {
       random,
     }),
     payloads: payloadsFrom(env, options),
+    events: eventsFrom(env, options),
     clock,
     random,
     log: createJsonLog({ print, nowMs: clock.nowMs, fields: { function: env["AWS_LAMBDA_FUNCTION_NAME"], build } }),
@@ -55,6 +63,13 @@ function payloadsFrom(env: Environment, options: ClientOptions): PayloadStore {
   return bucket === undefined
     ? createNoPayloads(fixed.itemPayloadBytesMax)
     : createS3Payloads({ client: createS3Client(options), bucket, clock: processClock });
+}
+
+function eventsFrom(env: Environment, options: ClientOptions): Events | undefined {
+  const busName = env[envNames.eventBus];
+  if (busName === undefined) return undefined;
+  const client = createEventBridgeClient(options);
+  return createEventBus({ client, busName, clock: processClock, random: processRandom });
 }
 
 /** The limits that the installation sets otherwise, over those of the engine. */

@@ -20,7 +20,7 @@ export function dueOf(run: Run, stored: Due | undefined, nowMs: number, limits: 
 
 /** A terminal run that owes something keeps a due until it is settled; one that ended badly is found by its end. */
 function dueAtEnd(run: Run, stored: Due | undefined, nowMs: number, limits: Limits): Due | undefined {
-  if (isOwing(run)) {
+  if (isOwing(run, limits)) {
     const isKept = stored?.kind === "at" && stored.atMs > nowMs && stored.atMs <= nowMs + limits.owedGraceMs;
     return isKept ? stored : { kind: "at", atMs: nowMs + limits.owedGraceMs };
   }
@@ -33,9 +33,9 @@ export function dueOfSettled(run: Run, stored: Due | undefined): Due | undefined
   return { kind: "ended-badly", atMs: run.endedAtMs ?? 0 };
 }
 
-/** Whether a terminal run still has somebody to tell. */
-export function isOwing(run: Run): boolean {
-  return run.hasParent || run.active.some((entry) => entry.state === "unwanted");
+/** Whether a run that has just ended has somebody to tell. */
+export function isOwing(run: Run, { isPublishing }: Pick<Limits, "isPublishing">): boolean {
+  return isPublishing || run.hasParent || run.active.some((entry) => entry.state === "unwanted");
 }
 
 function wantedAtMs(run: Run, nowMs: number, limits: Limits): number {

@@ -49,6 +49,8 @@ export const fixed = {
   runShards: 4,
   commitIdsKept: 4,
   delayMsMax: 900_000,
+  /** How long an opened gate is told of again by whoever cannot know whether it was: less than a waiting run's heartbeat. */
+  gateEventMs: 6 * 86_400_000,
 } as const;
 
 /** Bounds of one request to the API, and of its answer: below the 6 MB that a Lambda function takes and gives, escaped as JSON. */
@@ -106,6 +108,8 @@ export interface Limits {
   readonly reserveMs: number;
   /** More attempts in flight than this: a worker sends a wake-up instead of ticking itself. */
   readonly tickInPlaceMax: number;
+  /** A run that has ended owes an event, and keeps its due until that is published. No choice: it is so where there is a bus. */
+  readonly isPublishing: boolean;
 }
 
 export const defaultLimits: Limits = {
@@ -137,4 +141,5 @@ export const defaultLimits: Limits = {
   childDepthMax: 8,
   reserveMs: 2_000,
   tickInPlaceMax: 4,
+  isPublishing: false,
 };

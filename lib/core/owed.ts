@@ -1,7 +1,7 @@
-import { isOwing } from "./due.ts";
 import { fixed } from "./limits.ts";
 import { nodeAt, type Program, stepBodyOf } from "./program.ts";
 import { type Active, isLive, type Run } from "./run.ts";
+import { endEvent, gateEvent, type OwedEvent } from "./run-events.ts";
 import { isWide } from "./slices.ts";
 
 /** A message, or a word to another run, that a committed state deserves. `key` tells two apart: equal keys are one sending. */
@@ -17,7 +17,9 @@ export type Owed =
   | { readonly kind: "timer"; readonly key: string; readonly entry: Active; readonly delayMs: number }
   | { readonly kind: "start-child" | "cancel-child" | "pause-slice"; readonly key: string; readonly entry: Active }
   /** The parent must learn how this run ended. */
-  | { readonly kind: "notice"; readonly key: string };
+  | { readonly kind: "notice"; readonly key: string }
+  /** Published where the installation has a bus. */
+  | OwedEvent;
 
 /**
  * What a committed state deserves, derived from it alone: a crash between commit and send loses nothing that the row does not
@@ -27,7 +29,8 @@ export type Owed =
 export function owed(run: Run, program: Program, nowMs: number): readonly Owed[] {
   if (!isLive(run)) {
     const cancels = run.active.flatMap((entry) => owedFor(entry, run, program, nowMs));
-    return isOwing(run) && run.hasParent ? [...cancels, { kind: "notice", key: "notice" }] : cancels;
+    const notice: readonly Owed[] = run.hasParent ? [{ kind: "notice", key: "notice" }] : [];
+    return [...cancels, ...notice, ...endEvent(run, program)];
   }
   return run.active.flatMap((entry) => (run.isPaused ? owedPaused : owedFor)(entry, run, program, nowMs));
 }
@@ -64,9 +67,9 @@ function owedFor(entry: Active, run: Run, program: Program, nowMs: number): read
     case "signal":
     case "gate": {
       const delayMs = entry.untilMs - nowMs;
-      return delayMs > 0 && delayMs <= fixed.delayMsMax
-        ? [{ kind: "timer", key: `timer/${name}/${entry.untilMs}`, entry, delayMs }]
-        : [];
+      const isSoon = delayMs > 0 && delayMs <= fixed.delayMsMax;
+      const events = entry.state === "gate" ? gateEvent(entry, run, program, nowMs) : [];
+      return isSoon ? [{ kind: "timer", key: `timer/${name}/${entry.untilMs}`, entry, delayMs }, ...events] : events;
     }
     case "child":
       return [{ kind: "start-child", key: `start/${name}`, entry }];

@@ -104,9 +104,9 @@ async function afterCommit(
   const isAll = processing.isPerformAll || !isLive(now.run);
   const fresh = isAll ? owed(now.run, now.program, nowMs) : newlyOwed(now.run, before.run, now.program, nowMs);
   const spare = spareTimers(processing, now.run, now.program, nowMs);
-  await perform(engine, now.run, now.program, union(fresh, spare), closed.inputs.attempts);
+  const isDone = await perform(engine, now.run, now.program, union(fresh, spare), closed.inputs.attempts);
   await watchLeases(engine, processing, work, now.run, nowMs);
-  await settle(engine, now.run);
+  if (isDone) await settle(engine, now.run);
   await tidy(engine, now.run, before);
   await dropOverdue(engine, processing, now.run);
 }
@@ -142,8 +142,7 @@ async function ended(
 ): Promise<Advanced> {
   const { run, program } = loaded;
   if (!isSettled(run) && processing.isPerformAll) {
-    await perform(engine, run, program, owed(run, program, engine.clock.nowMs()));
-    await settle(engine, run);
+    if (await perform(engine, run, program, owed(run, program, engine.clock.nowMs()))) await settle(engine, run);
   }
   await tidy(engine, run, loaded);
   meterLate(engine, work, hasCommitted);

@@ -1,4 +1,5 @@
 import { bytesToHex } from "../core/bytes.ts";
+import { isOwing } from "../core/due.ts";
 import { nextToUndo } from "../core/ending.ts";
 import { Fault } from "../core/faults.ts";
 import { sk } from "../core/keys.ts";
@@ -99,25 +100,26 @@ function fittingRow(engine: Engine, run: Run): Run {
   } as const;
   const program = engine.programs.get(run.definitionHash);
   const isUndone = program !== undefined && nextToUndo({ nodes: run.nodes, program }) === undefined;
-  const ended = endedMinimally(run, reason, engine.clock.nowMs(), { isUncompensated: !isUndone });
+  const ended = endedMinimally(engine, run, reason, { isUncompensated: !isUndone });
   if (ended.isUncompensated && !run.isUncompensated) engine.metrics.count("uncompensated");
   return ended;
 }
 
 /**
- * The smallest row a run can end with: children to cancel and a parent to tell, nothing else. `isUncompensated`: what was done and
+ * The smallest row a run can end with: children to cancel and somebody to tell, nothing else. `isUncompensated`: what was done and
  * could be undone is not.
  */
 export function endedMinimally(
+  { clock, limits }: Pick<Engine, "clock" | "limits">,
   run: Run,
   reason: NonNullable<Run["reason"]>,
-  nowMs: number,
   { isUncompensated }: { readonly isUncompensated: boolean },
 ): Run {
   const active = run.active
     .filter((entry) => entry.state === "child" || entry.state === "unwanted")
     .map((entry) => ({ ...entry, state: "unwanted" as const }));
-  return {
+  const nowMs = clock.nowMs();
+  const ended: Run = {
     ...run,
     phase: "failed",
     ending: undefined,
@@ -130,9 +132,9 @@ export function endedMinimally(
     facts: new Map(),
     tiny: [],
     endedAtMs: nowMs,
-    due: run.hasParent || active.length > 0 ? { kind: "at", atMs: nowMs } : { kind: "ended-badly", atMs: nowMs },
     transitionSeq: run.transitionSeq + 1,
   };
+  return { ...ended, due: { kind: isOwing(ended, limits) ? "at" : "ended-badly", atMs: nowMs } };
 }
 
 /**

@@ -1,13 +1,15 @@
 import type { Limits } from "../core/limits.ts";
 import type { Program } from "../core/program.ts";
 import type { Registry } from "../core/registry.ts";
-import type { Clock, Log, Metrics, PayloadStore, Queue, Random, RunStore } from "../ports.ts";
+import type { Clock, Events, Log, Metrics, PayloadStore, Queue, Random, RunStore } from "../ports.ts";
 
 /** What every verb of the engine works with. Composition roots build it once per process. */
 export interface Engine {
   readonly store: RunStore;
   readonly queue: Queue;
   readonly payloads: PayloadStore;
+  /** Absent: nothing is published, and nothing is owed for it. */
+  readonly events?: Events | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -24,7 +26,8 @@ export interface Engine {
 export type EngineParts = Omit<Engine, "programs" | "stored">;
 
 export function createEngine(parts: EngineParts): Engine {
-  return { ...parts, programs: new Map(), stored: new Set() };
+  const limits = { ...parts.limits, isPublishing: parts.events !== undefined };
+  return { ...parts, limits, programs: new Map(), stored: new Set() };
 }
 
 /** A run's address. */

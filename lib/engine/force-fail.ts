@@ -41,7 +41,7 @@ export async function forceFail(
   const nowMs = engine.clock.nowMs();
   const reason = reasonOf({ code, message: run ? `${why}; ${waitingFor(run)}` : why });
   const commitId = engine.random.token();
-  const ended = run && endedMinimally(run, reason, nowMs, { isUncompensated: await leavesUndone(engine, run) });
+  const ended = run && endedMinimally(engine, run, reason, { isUncompensated: await leavesUndone(engine, run) });
   const write =
     run && ended
       ? endDecoded(engine, run, ended, commitId)
@@ -65,8 +65,7 @@ export async function forceFail(
 
 async function afterwards(engine: Engine, run: Run): Promise<void> {
   const program = await programFor(engine, run.definitionHash);
-  await perform(engine, run, program, owed(run, program, engine.clock.nowMs()));
-  await settle(engine, run);
+  if (await perform(engine, run, program, owed(run, program, engine.clock.nowMs()))) await settle(engine, run);
 }
 
 function tryDecode(seen: Snapshot): Run | undefined {
@@ -109,7 +108,7 @@ function endUndecoded(engine: Engine, seen: Snapshot, reason: string, commitId: 
     [a.body]: emptyBody(),
     [a.reason]: reason,
     [a.endedAtMs]: nowMs,
-    ...(hasParent
+    ...(hasParent || engine.limits.isPublishing
       ? { [a.duePartition]: duePartition.live(owner.runUid), [a.dueAtMs]: nowMs }
       : dueFields({ ...owner, due: { kind: "ended-badly", atMs: nowMs } })),
     [a.expiresAtS]: Math.ceil((nowMs + engine.limits.retentionMs) / 1000),

@@ -3,18 +3,21 @@ import { attemptName } from "../core/keys.ts";
 import type { Owed } from "../core/owed.ts";
 import { nodeAt, type Program } from "../core/program.ts";
 import type { Active, Run } from "../core/run.ts";
+import type { RunEvent } from "../core/run-events.ts";
 import { isWide } from "../core/slices.ts";
 import type { Message } from "../ports.ts";
 import { cancelChild, notifyParent, startChild } from "./children.ts";
 import type { Engine } from "./engine.ts";
 import { inTurns } from "./in-turns.ts";
 import { send, taskMessage, wakeUp } from "./messages.ts";
+import { publish } from "./publish.ts";
 import { readerOf } from "./resolve.ts";
 import { holdSlice, startSlices } from "./slices.ts";
 
 /**
- * Does what a committed state owes: sends tasks and timers, starts and cancels children, tells the parent. Everything here may
- * be done twice. Throws a transient fault if something could not be done: the message that asked for it is handed back.
+ * Does what a committed state owes: sends tasks and timers, starts and cancels children, tells the parent, publishes. Everything
+ * here may be done twice. Throws a transient fault if something could not be done: the message that asked for it is handed back.
+ * False: all but an event, which a message of its own carries on; a run that has ended is not settled then.
  */
 export async function perform(
   engine: Engine,
@@ -22,10 +25,11 @@ export async function perform(
   program: Program,
   owed: readonly Owed[],
   attempts: ReadonlyMap<string, Attempt | undefined> = new Map(),
-): Promise<void> {
+): Promise<boolean> {
   const messages: Message[] = [];
   const starts: Active[] = [];
   const pauses: Active[] = [];
+  const events: RunEvent[] = [];
   for (const each of owed) {
     switch (each.kind) {
       case "task":
@@ -47,11 +51,15 @@ export async function perform(
         break;
       case "notice":
         await notifyParent(engine, run, program);
+        break;
+      case "event":
+        events.push(each.event);
     }
   }
   await send(engine, messages);
   await inTurns(pauses, async (entry) => await holdSlice(engine, run, entry, "pause"));
   await startAll(engine, run, program, starts);
+  return await publish(engine, run, events);
 }
 
 async function startAll(engine: Engine, run: Run, program: Program, entries: readonly Active[]): Promise<void> {

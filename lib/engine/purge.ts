@@ -1,11 +1,13 @@
 import { Fault } from "../core/faults.ts";
 import { neighbourPrefixes, sk } from "../core/keys.ts";
+import { owed } from "../core/owed.ts";
 import type { Program } from "../core/program.ts";
-import { isLive, type Run } from "../core/run.ts";
+import { isLive, isSettled, type Run } from "../core/run.ts";
 import { isWide } from "../core/slices.ts";
 import type { Engine, RunRef } from "./engine.ts";
 import { listAll } from "./list-all.ts";
 import { loadRun } from "./load.ts";
+import { perform } from "./perform.ts";
 import { mailKey } from "./records/mail.ts";
 import { deleteNeighbour } from "./records/payload.ts";
 import { purgeState } from "./records/state.ts";
@@ -19,6 +21,9 @@ import { endedSlices, type RunName } from "./slice-records.ts";
 export async function purge(engine: Engine, ref: RunRef): Promise<{ readonly deleted: number }> {
   const { run, program } = await loadRun(engine, ref);
   if (isLive(run)) throw new Fault("run-live", `run "${ref.runId}" is ${run.phase}`, { status: run.phase });
+  // nothing shows any more what a run owes when its row is gone
+  if (!isSettled(run) && !(await perform(engine, run, program, owed(run, program, engine.clock.nowMs()))))
+    throw new Fault("unavailable", `run "${ref.runId}" has an event to publish first: call purge again`);
   let deleted = await purgeSlices(engine, run, program);
   deleted += await purgeNeighbours(engine, run);
   for (const key of [mailKey(run), strikesKey(run)]) await engine.store.write(deleteNeighbour(key));

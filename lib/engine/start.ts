@@ -174,8 +174,8 @@ async function put(engine: Engine, run: Run, inputHash: string, program: Program
     if (written.kind === "refused" && !storedCommitIds(written.now).includes(commitId))
       return { kind: "exists", run: decodeRun(stateKey(run), written.now), inputHash };
     engine.metrics.count("runs-started", 1, { workflow: run.workflow });
-    await performFirst(engine, named, program);
-    if (!isLive(named)) await settle(engine, named);
+    const isDone = await performFirst(engine, named, program);
+    if (!isLive(named) && isDone) await settle(engine, named);
     return { kind: "created", run: named, inputHash };
   }
   throw new Fault("unavailable", `run "${run.runId}" may not have been created: repeat the call`, {
@@ -184,11 +184,11 @@ async function put(engine: Engine, run: Run, inputHash: string, program: Program
 }
 
 /** What a new run owes. Whoever starts a run does not wait for a wide map's slices to be written down: a wake-up does that. */
-async function performFirst(engine: Engine, run: Run, program: Program): Promise<void> {
+async function performFirst(engine: Engine, run: Run, program: Program): Promise<boolean> {
   const all = owed(run, program, engine.clock.nowMs());
   const isSlice = (each: Owed) => each.kind === "start-child" && isWide(nodeAt(program, each.entry.node).def);
   if (all.some(isSlice)) await send(engine, [wakeUp(run, { isAll: true })]);
-  await perform(
+  return await perform(
     engine,
     run,
     program,

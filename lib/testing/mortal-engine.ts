@@ -42,7 +42,7 @@ export function mortalEngine(engine: Engine, death: Death | undefined, registryF
     const answer = await call();
     return isDead ? forever() : answer;
   };
-  const { store, queue, payloads } = engine;
+  const { store, queue, payloads, events } = engine;
   return {
     ...engine,
     registry: registryFor(life),
@@ -62,6 +62,7 @@ export function mortalEngine(engine: Engine, death: Death | undefined, registryF
       send: (...args) => alive(() => queue.send(...args)),
       isBehind: (...args) => alive(() => queue.isBehind(...args)),
     },
+    events: events && { send: (...args) => alive(() => events.send(...args)) },
     payloads: {
       put: (...args) => alive(() => payloads.put(...args)),
       get: (...args) => alive(() => payloads.get(...args)),

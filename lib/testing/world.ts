@@ -10,6 +10,7 @@ import { zipsUnderWay } from "../engine/zip.ts";
 import type { HandedBack, Remaining } from "../ports/received.ts";
 import type { PayloadStore, RunStore } from "../ports.ts";
 import type { Hooks } from "./fault-hooks.ts";
+import { createMemoryEvents, type EventsCall, type MemoryEvents } from "./memory-events.ts";
 import { createMemoryPayloads } from "./memory-payloads.ts";
 import { createMemoryQueue, type Delivery, type MemoryQueue, type QueueCall } from "./memory-queue.ts";
 import { createMemoryStore, type MemoryStore, type StoreCall } from "./memory-store.ts";
@@ -39,6 +40,9 @@ export interface WorldOptions {
   readonly watchEveryMs?: number;
   readonly storeHooks?: Hooks<StoreCall>;
   readonly queueHooks?: Hooks<QueueCall>;
+  /** It publishes what happens to runs; off unless given. */
+  readonly isPublishing?: boolean;
+  readonly eventHooks?: Hooks<EventsCall>;
   readonly payloads?: PayloadStore;
   /** Stands between the engine and the memory store. */
   readonly store?: (inner: MemoryStore) => RunStore;
@@ -56,6 +60,7 @@ export interface World {
   readonly store: MemoryStore;
   readonly units: UnitModel;
   readonly queue: MemoryQueue;
+  readonly events: MemoryEvents;
   readonly clock: VirtualClock;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
@@ -97,6 +102,7 @@ export function createWorld(options: WorldOptions): World {
     ...(options.duplicateRate !== undefined && { duplicateRate: options.duplicateRate }),
     ...(options.queueHooks && { hooks: options.queueHooks }),
   });
+  const events = createMemoryEvents(options.eventHooks);
   const units = createUnitModel(options.store ? options.store(store) : store);
   const metrics = createRecordingMetrics();
   const log = createRecordingLog();
@@ -104,6 +110,7 @@ export function createWorld(options: WorldOptions): World {
     store: units,
     queue,
     payloads: options.payloads ?? createMemoryPayloads(),
+    events: options.isPublishing ? events : undefined,
     clock,
     random: random.fork("engine"),
     log,
@@ -196,6 +203,7 @@ export function createWorld(options: WorldOptions): World {
     store,
     units,
     queue,
+    events,
     clock,
     metrics,
     log,

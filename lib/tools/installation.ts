@@ -1,6 +1,13 @@
 import { type AnyWorkflow, createRegistry, type RegistryOptions } from "../authoring/registry.ts";
-import { type ClientOptions, createDynamodbClient, createS3Client, createSqsClient } from "../aws/clients.ts";
+import {
+  type ClientOptions,
+  createDynamodbClient,
+  createEventBridgeClient,
+  createS3Client,
+  createSqsClient,
+} from "../aws/clients.ts";
 import { createDynamodbStore } from "../aws/dynamodb-store.ts";
+import { createEventBus } from "../aws/event-bus.ts";
 import { processClock, processRandom } from "../aws/process.ts";
 import { createNoPayloads, createS3Payloads } from "../aws/s3-payloads.ts";
 import { createSqsQueue } from "../aws/sqs-queue.ts";
@@ -13,6 +20,8 @@ export interface Installation {
   readonly tableName: string;
   /** The URL of its queues up to their own names. Without it nothing can be sent, so it can only be looked at. */
   readonly queueBase?: string;
+  /** Name or ARN of the bus that it publishes on: without it, what a run owes when it is started from here is not told. */
+  readonly eventBus?: string;
   /** Of payloads that are too big for the table. */
   readonly bucket?: string;
   /** Of a stack on this machine: one for all, or one each. The account's own services unless given. */
@@ -28,10 +37,15 @@ export function engineOn(
   workflows: readonly AnyWorkflow[],
   options: Pick<RegistryOptions, "keep"> = {},
 ): { readonly engine: Engine; close(): void } {
-  const { tableName, queueBase, bucket, endpoint } = installation;
+  const { tableName, queueBase, bucket, eventBus, endpoint } = installation;
   const [clock, random] = [processClock, processRandom];
-  const at = (service: "dynamodb" | "sqs" | "s3"): ClientOptions => {
-    const url = typeof endpoint === "object" ? (endpoint[service] ?? endpoint.sqs) : endpoint;
+  const at = (service: "dynamodb" | "sqs" | "s3" | "events"): ClientOptions => {
+    const url =
+      typeof endpoint === "object"
+        ? service === "events"
+          ? endpoint.sqs
+          : (endpoint[service] ?? endpoint.sqs)
+        : endpoint;
     const local = {
       endpoint: url,
       region: "us-east-1",
@@ -43,8 +57,13 @@ export function engineOn(
       ...(installation.credentials && { credentials: installation.credentials }),
     };
   };
-  const clients = [createDynamodbClient(at("dynamodb")), createSqsClient(at("sqs")), createS3Client(at("s3"))] as const;
-  const [dynamodb, sqs, s3] = clients;
+  const clients = [
+    createDynamodbClient(at("dynamodb")),
+    createSqsClient(at("sqs")),
+    createS3Client(at("s3")),
+    createEventBridgeClient(at("events")),
+  ] as const;
+  const [dynamodb, sqs, s3, eventBridge] = clients;
   const engine = createEngine({
     store: createDynamodbStore({ client: dynamodb, tableName, clock, random }),
     queue: queueBase === undefined ? noQueue : createSqsQueue({ client: sqs, queueBase, clock, random }),
@@ -52,6 +71,8 @@ export function engineOn(
       bucket === undefined
         ? createNoPayloads(fixed.itemPayloadBytesMax)
         : createS3Payloads({ client: s3, bucket, clock }),
+    events:
+      eventBus === undefined ? undefined : createEventBus({ client: eventBridge, busName: eventBus, clock, random }),
     clock,
     random,
     log: silent,

@@ -65,6 +65,10 @@ describe("the limits, held against each other", () => {
     expect(limits.retentionMs).toBeGreaterThan(0);
   });
 
+  test("an opened gate is told of again for less long than a waiting run is left alone", () => {
+    expect(fixed.gateEventMs).toBeLessThan(limits.heartbeatMs);
+  });
+
   test("what waits on the row, in a record and beside it grows in this order, below the service's limits", () => {
     expect(fixed.tinyOutputBytesMax).toBeLessThan(fixed.rowBytesOneUnit);
     expect(fixed.tinyOutputBytesMax).toBeLessThanOrEqual(fixed.recordOutputBytesMax);

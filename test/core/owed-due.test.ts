@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { RetryPolicy } from "../../lib/core/definition.ts";
 import { toDelaySeconds } from "../../lib/core/delay.ts";
 import { dueOf } from "../../lib/core/due.ts";
-import { defaultLimits } from "../../lib/core/limits.ts";
+import { defaultLimits, fixed } from "../../lib/core/limits.ts";
 import { newlyOwed, owed } from "../../lib/core/owed.ts";
 import { retryDelayMs } from "../../lib/core/retry.ts";
 import type { Active, ActiveState, Run } from "../../lib/core/run.ts";
@@ -38,8 +38,10 @@ describe("owed, by the state of what is in flight", () => {
     ["sleep", { untilMs: t0 }, []],
     ["signal", { untilMs: 0 }, []],
     ["signal", { untilMs: t0 + 1 }, [`timer/0/0/1/1/${t0 + 1}`]],
-    ["gate", { untilMs: 0 }, []],
-    ["gate", { untilMs: t0 + 1 }, [`timer/0/0/1/1/${t0 + 1}`]],
+    ["gate", { untilMs: 0 }, ["event/0123456789abcdef/gate/a"]],
+    ["gate", { untilMs: t0 + 1 }, [`timer/0/0/1/1/${t0 + 1}`, "event/0123456789abcdef/gate/a"]],
+    ["gate", { untilMs: 0, sinceMs: t0 - fixed.gateEventMs + 1 }, ["event/0123456789abcdef/gate/a"]],
+    ["gate", { untilMs: 0, sinceMs: t0 - fixed.gateEventMs }, []],
     ["child", {}, ["start/0/0/1/1"]],
     ["unwanted", {}, ["cancel/0/0/1/1/true"]],
     ["parked", { untilMs: 0 }, []],
@@ -48,10 +50,13 @@ describe("owed, by the state of what is in flight", () => {
     expect(keysOf(runWith([entry(state, more)], { isPaused: true }))).toEqual([]);
   });
 
-  test("a terminal run owes its parent a notice and its children a cancel, nothing else", () => {
+  test("a terminal run owes its parent a notice and its children a cancel; an event while it is not settled", () => {
     const ended = { phase: "failed", hasParent: true, endedAtMs: t0 } as const;
     expect(keysOf(runWith([entry("unwanted")], ended))).toEqual(["cancel/0/0/1/1/false", "notice"]);
     expect(keysOf(runWith([], { phase: "succeeded" }))).toEqual([]);
+    const due = { kind: "at", atMs: t0 } as const;
+    expect(keysOf(runWith([], { phase: "succeeded", due }))).toEqual(["event/0123456789abcdef/end"]);
+    expect(keysOf(runWith([], { ...ended, due: { kind: "ended-badly", atMs: t0 } }))).toEqual(["notice"]);
   });
 
   test("a sending again, a further attempt and another instant are new; the same is not", () => {

@@ -233,7 +233,7 @@ describe("a child", () => {
     it.fail("a", { code: "fatal" });
     expect(it.run.phase).toBe("failed");
     expect(it.entry("c").state).toBe("unwanted");
-    expect(it.owed()).toEqual(["cancel/0/0/1/1/false"]);
+    expect(it.owed()).toEqual(["cancel/0/0/1/1/false", "event/0123456789abcdef/end"]);
     expect(it.run.due).toEqual({ kind: "at", atMs: t0 + 60_000 });
   });
 });

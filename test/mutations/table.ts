@@ -168,7 +168,7 @@ export const mutations: readonly Mutation[] = [
     id: "H6 due",
     rule: "A terminal run that owes something keeps a due.",
     file: "lib/core/due.ts",
-    find: `  if (isOwing(run)) {`,
+    find: `  if (isOwing(run, limits)) {`,
     replace: `  if (false) {`,
     test: { file: h06, title: "H6: a terminal child keeps its due" },
   },
