@@ -1,7 +1,7 @@
 import { ByteWriter, hexToBytes } from "../core/bytes.ts";
 import { reasonOf } from "../core/draft.ts";
 import { nextToUndo } from "../core/ending.ts";
-import type { FaultCode } from "../core/faults.ts";
+import { Fault, type FaultCode } from "../core/faults.ts";
 import { duePartition } from "../core/keys.ts";
 import { owed } from "../core/owed.ts";
 import { writeBody } from "../core/row-body.ts";
@@ -20,7 +20,7 @@ import { settle } from "./tidy.ts";
 
 /**
  * Ends a run that cannot move, with a reason, on the version that was seen: whoever moved it meanwhile saved it. Works on a row
- * that nobody can decode. At most `forceFailsMax` a minute over all runs: many at once are a deploy's fault, not theirs.
+ * that nobody can decode, but never on one of a newer format. At most `forceFailsMax` a minute over all runs: many at once are a deploy's fault, not theirs.
  */
 export async function forceFail(
   engine: Engine,
@@ -28,6 +28,9 @@ export async function forceFail(
   code: FaultCode,
   why: string,
 ): Promise<"ended" | "moved" | "held"> {
+  const run = tryDecode(seen);
+  // a newer build wrote it, and is at work: what this one cannot read for that reason it does not write either
+  if (run === "newer") return "moved";
   if (!(await isAllowed(engine))) {
     engine.metrics.count("force-fails-held");
     engine.log.write("error", "force-fail.held", {
@@ -37,7 +40,6 @@ export async function forceFail(
     });
     return "held";
   }
-  const run = tryDecode(seen);
   const nowMs = engine.clock.nowMs();
   const reason = reasonOf({ code, message: run ? `${why}; ${waitingFor(run)}` : why });
   const commitId = engine.random.token();
@@ -68,11 +70,11 @@ async function afterwards(engine: Engine, run: Run): Promise<void> {
   if (await perform(engine, run, program, owed(run, program, engine.clock.nowMs()))) await settle(engine, run);
 }
 
-function tryDecode(seen: Snapshot): Run | undefined {
+function tryDecode(seen: Snapshot): Run | "newer" | undefined {
   try {
     return decodeRun(stateKey(seen.owner), seen.row);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return Fault.is(error, "newer-format") ? "newer" : undefined;
   }
 }
 
