@@ -75,9 +75,9 @@ export async function withStrikes(
       };
     }
     const { isAll, seen: loaded } = await process();
+    if (!isAll && counted) await takeBack(engine, counted.seen, counted.strikes);
     // what was loaded after this receipt was counted: also what a lost reply hid from whoever counted
     if (isAll && loaded) await removeStrikes(engine, loaded, loaded.strikes);
-    else if (counted) await takeBack(engine, counted.seen, counted.strikes);
     return "done";
   } catch (error) {
     return isTransient(error)

@@ -50,13 +50,15 @@ const visibilityMs = 3_600_000;
 /** Everything that can happen next, in an order that depends on the state alone: its numbers are what a replay is made of. */
 export function movesOf(stage: Stage, state: State): readonly Move[] {
   const moves: Move[] = [];
-  for (const process of state.running) {
+  const first = commuting(stage, state);
+  for (const process of first ? [first] : state.running) {
     if (process.position.result) moves.push(...endings(state, process));
     else if (isDeadly(stage, process)) moves.push(...crashes(stage, state, process, state.left));
     else for (const waiting of process.position.waiting) moves.push(...servings(stage, state, process, waiting));
     if (mayDie(stage, state, process))
       moves.push(...crashes(stage, state, process, { ...state.left, crash: state.left.crash - 1 }));
   }
+  if (first) return moves;
   const isIdle = state.running.every(({ position }) => isAsleep(state, position));
   moves.push(...deliveries(stage, state), ...calls(stage, state));
   const isNothingToDo = isIdle && !state.messages.some((held) => isDeliverable(stage, state, held));
@@ -65,6 +67,21 @@ export function movesOf(stage: Stage, state: State): readonly Move[] {
   if (!isNothingToDo && state.left.slow > 0)
     moves.push(...passing(stage, state, { ...state.left, slow: state.left.slow - 1 }));
   return moves;
+}
+
+/**
+ * A process whose next move commutes with every move of all others, now and until it is made: it may as well be made first, in each
+ * way it can go (partial order reduction; the set is persistent). That is a sending, or an acknowledgement: nobody looks at messages
+ * but who receives others, and who asks whether a queue is behind, which nobody does where nothing is overdue. Time must stand still
+ * meanwhile, as it does while somebody is at work and nobody may be slow.
+ */
+function commuting(stage: Stage, state: State): Running | undefined {
+  if (state.left.slow > 0 || stage.scope.isWatchdogAnytime) return undefined;
+  const fits = ({ position: { result, waiting } }: Running) =>
+    result !== undefined || (waiting.length === 1 && waiting[0]?.call.op === "send");
+  const process = state.running.find(fits);
+  if (!process || state.running.some(({ label }) => label === "watchdog")) return undefined;
+  return duesOf(stage, state).some((atMs) => atMs <= state.nowMs) ? undefined : process;
 }
 
 const isDeadly = ({ scope }: Stage, { position }: Running) =>

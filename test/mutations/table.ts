@@ -476,6 +476,23 @@ export const mutations: readonly Mutation[] = [
     test: { file: w02, title: "W2: deliveries that nobody processed" },
   },
   {
+    id: "W2 taken back",
+    rule: "A processing that ends normally without having loaded everything takes its own strike back.",
+    file: "lib/engine/process.ts",
+    find: `    if (!isAll && counted) await takeBack(engine, counted.seen, counted.strikes);
+`,
+    replace: "",
+    test: { file: w02, title: "W2: a task that is received again" },
+  },
+  {
+    id: "W2 removal",
+    rule: "A removal of strikes that gets no answer is asked for again.",
+    file: "lib/engine/strike.ts",
+    find: `again < removalsMax;`,
+    replace: `again < 1;`,
+    test: { file: w02, title: "W2: a strike whose removal is lost" },
+  },
+  {
     id: "W2 standing",
     rule: "A receipt that finds enough strikes ends the run before it processes it.",
     file: "lib/engine/process.ts",
