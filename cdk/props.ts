@@ -1,5 +1,6 @@
 import type { RemovalPolicy } from "aws-cdk-lib";
 import type { IAlarmAction } from "aws-cdk-lib/aws-cloudwatch";
+import type { EventBus, IEventBus } from "aws-cdk-lib/aws-events";
 import type { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Limits } from "../lib/core/limits.ts";
 import type { Tier } from "../lib/core/queue-names.ts";
@@ -41,6 +42,8 @@ export interface TickwrightProps {
    * one costs nothing; options for tokens, browsers and throttles; `"none"` for neither API nor function.
    */
   readonly api?: "http" | "none" | ApiOptions;
+  /** A bus on which ends of runs and opened gates are told, at least once: yours, or one of the construct's own. None unless given. */
+  readonly events?: EventBus | IEventBus | boolean;
   /** A bucket for payloads too big for the table; yes unless said otherwise. */
   readonly hasPayloadBucket?: boolean;
   readonly limits?: Partial<Limits>;

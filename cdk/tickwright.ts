@@ -2,6 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import type { HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
 import type { Alarm } from "aws-cdk-lib/aws-cloudwatch";
 import type { TableV2 } from "aws-cdk-lib/aws-dynamodb";
+import type { EventBus, IEventBus } from "aws-cdk-lib/aws-events";
 import type { CfnFunction } from "aws-cdk-lib/aws-lambda";
 import type { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
@@ -23,6 +24,7 @@ import {
 import { digest } from "../lib/digest.ts";
 import { createAlarms } from "./alarms.ts";
 import { apiOptionsOf, createApi } from "./api.ts";
+import { announceOn } from "./events.ts";
 import { attach, createFunction, entryOf, type FunctionOptions } from "./functions.ts";
 import { grantFirstSending, grantPayloads, grantRecords, grantSearch, grantSending } from "./grants.ts";
 import { type Plan, planOf } from "./plan.ts";
@@ -51,6 +53,8 @@ export class Tickwright extends Construct {
   readonly workers: Readonly<Record<string, NodejsFunction>>;
   /** The function behind the API, and the API: its `apiEndpoint` is the address. */
   readonly api: { readonly handler: NodejsFunction; readonly http: HttpApi } | undefined;
+  /** Where the runs are told of. */
+  readonly eventBus: EventBus | IEventBus | undefined;
   readonly alarms: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: TickwrightProps) {
@@ -106,6 +110,12 @@ export class Tickwright extends Construct {
     for (const fn of this.functions()) fn.addEnvironment(envNames.build, buildOf(this.functions()));
     this.connect(plan);
     this.grant(Object.keys(groups), tiers);
+    // the watchdog sends wake-ups and ticks nothing
+    this.eventBus = announceOn(
+      this,
+      props.events,
+      this.functions().filter((fn) => fn !== this.watchdog),
+    );
     new Schedule(this, "WatchdogSchedule", {
       schedule: ScheduleExpression.rate(Duration.millis(wiring.watchIntervalMs)),
       description: "Calls the watchdog.",
