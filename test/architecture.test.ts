@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { rules, violations } from "./architecture/rules.ts";
 import { cyclesOf, importsOf, readSources, type Sources } from "./architecture/sources.ts";
 
-const product = readSources("lib", "functions", "cdk", "examples");
-const all = readSources("lib", "functions", "cdk", "examples", "test");
+const product = readSources("lib", "functions", "cdk", "stack", "examples");
+const all = readSources("lib", "functions", "cdk", "stack", "examples", "test");
 const lines = (text = "") => text.split("\n").length - 1;
 const within = (room: string, sources: Sources = product) =>
   [...sources.keys()].filter((file) => file.startsWith(room));
@@ -21,7 +21,7 @@ describe("the house", () => {
     const imports = [...all].flatMap(([file, text]) => importsOf(file, text).map(({ to }) => to));
     expect(imports.length).toBeGreaterThan(1000);
     // the texts of strangers are in test/package
-    const ours = imports.filter((to) => /^(?:lib|functions|cdk|examples|test(?!\/package))\//.test(to));
+    const ours = imports.filter((to) => /^(?:lib|functions|cdk|stack|examples|test(?!\/package))\//.test(to));
     expect(ours.filter((to) => !all.has(to) && !to.endsWith(".json"))).toEqual([]);
     // as many as a plain look at the text finds, so that no form of import goes unseen
     const plain = [...product.values()].join("\n").match(/^(?:import|export|\}) .*from "/gm)?.length;
@@ -52,6 +52,7 @@ describe("the house", () => {
     ["lib/testing/planted.ts", 'import { x } from "../aws/names.ts";'],
     ["lib/cli/planted.ts", 'import { x } from "../engine/engine.ts";'],
     ["functions/planted.ts", 'import { handler } from "./worker.ts";'],
+    ["stack/planted.ts", 'import { x } from "../test/stack/emulator.ts";'],
     ["cdk/planted.ts", 'import { x } from "../lib/engine/engine.ts";'],
   ])("would find, in %s: %s", (file, text) => {
     expect(violations(new Map([[file, text]]))).toHaveLength(1);

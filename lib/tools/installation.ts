@@ -50,6 +50,8 @@ export function engineOn(
       endpoint: url,
       region: "us-east-1",
       credentials: { accessKeyId: "local", secretAccessKey: "local" },
+      // an emulator on a busy machine takes its time
+      requestTimeoutMs: 15_000,
     };
     return {
       ...(url !== undefined && { ...local, endpoint: url }),

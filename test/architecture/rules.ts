@@ -59,7 +59,9 @@ export const rules: readonly Rule[] = [
       "lib/authoring/registry.ts",
     ],
   },
-  { room: "examples/", never: [...sdk, "cdk/"] },
+  // a developer's tools: speak to what is deployed as users do
+  { room: "stack/", never: ["test/", "functions/", "cdk/", "lib/local/", "lib/aws/", "lib/testing/"] },
+  { room: "examples/", never: [...sdk, "cdk/", "stack/"] },
 ];
 
 /** What breaks the rules, a sentence each. */
