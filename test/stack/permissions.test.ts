@@ -7,7 +7,8 @@ import { queueUrl } from "../../lib/aws/names.ts";
 import { processClock as clock, processRandom as random } from "../../lib/aws/process.ts";
 import { deadTaskQueue, taskQueue, wakeQueue } from "../../lib/core/queue-names.ts";
 import type { RunStore } from "../../lib/ports.ts";
-import { deploy, type Emulator, hasEmulator, startEmulator } from "./emulator.ts";
+import { type Ask, createApiClient } from "../../stack/api-client.ts";
+import { concede, deploy, type Emulator, startEmulator } from "./emulator.ts";
 
 const appFile = fileURLToPath(new URL("./probe-app.ts", import.meta.url));
 const credentials = { accessKeyId: "test", secretAccessKey: "test" };
@@ -18,16 +19,22 @@ const sendingTo = (...queues: string[]) => queues.flatMap((queue) => [`send to $
 const payloads = ["put payload", "get payload", "miss payload"];
 const worker = [...ticking, ...payloads, ...sendingTo("wake:standard", "task:default", "task:mail", "dead")];
 
-describe.skipIf(!hasEmulator)("the deployed stack, with IAM enforced", () => {
+describe("the deployed stack, with IAM enforced", () => {
   let emulator: Emulator;
   let store: RunStore;
   let send: (queue: string, body: string) => Promise<unknown>;
+  let ask: Ask;
 
   beforeAll(async () => {
-    emulator = await startEmulator();
-    const { TableName = "", QueueBase = "" } = deploy(emulator, appFile)["Tickwright"] ?? {};
+    emulator = await startEmulator({ isIamEnforced: true });
+    const {
+      TableName = "",
+      QueueBase = "",
+      ApiUrl = "",
+    } = deploy(emulator, appFile, { change: concede })["Tickwright"] ?? {};
     const options = { endpoint: emulator.endpoint, region: "us-east-1", credentials };
     store = createDynamodbStore({ client: createDynamodbClient(options), tableName: TableName, clock, random });
+    ask = createApiClient(ApiUrl, emulator.port);
     const sqs = createSqsClient(options);
     send = (queue, body) =>
       sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(QueueBase, queue), MessageBody: body }));
@@ -49,12 +56,16 @@ describe.skipIf(!hasEmulator)("the deployed stack, with IAM enforced", () => {
   }
 
   it.each([
-    ["coordinator", wakeQueue("standard"), [...worker, ...sendingTo("watch")]],
-    ["worker of mail", taskQueue("mail"), worker],
+    [
+      "coordinator",
+      wakeQueue("standard"),
+      [...worker, ...sendingTo("watch"), "take from wake:standard", "take from watch"],
+    ],
+    ["worker of mail", taskQueue("mail"), [...worker, "take from task:mail"]],
     [
       "watchdog",
       deadTaskQueue,
-      [...ticking, "find the due", ...sendingTo("wake:standard", "watch", "dead-task", "dead")],
+      [...ticking, "find the due", ...sendingTo("wake:standard", "watch", "dead-task", "dead"), "take from dead-task"],
     ],
   ])("lets the %s do what its verb does, and no more", async (role, queue, expected) => {
     await send(queue, `as ${role}`);
@@ -65,12 +76,17 @@ describe.skipIf(!hasEmulator)("the deployed stack, with IAM enforced", () => {
     );
   });
 
-  // A schedule of a minute takes more than a minute to see.
-  it.skipIf(!process.env["CI"])(
-    "calls the watchdog on its schedule",
-    async () => {
-      expect(await allowedTo("scheduled", 110_000)).toContain("find the due");
-    },
-    120_000,
-  );
+  it("lets the api start, show and wake runs, and neither look at queues nor take from them", async () => {
+    expect((await ask("POST", "/probe", { body: {} })).status).toBe(204);
+    const sending = ["wake:standard", "task:default", "task:mail"].map((queue) => `send to ${queue}`);
+    expect((await allowedTo("api")).sort()).toEqual([...ticking, ...payloads, ...sending].sort());
+  });
+
+  it("lets nobody in who does not sign", async () => {
+    expect((await ask("GET", "/runs/any", { isSigned: false })).status).toBe(403);
+  });
+
+  it("calls the watchdog on its schedule", async () => {
+    expect(await allowedTo("scheduled", 110_000)).toContain("find the due");
+  }, 120_000);
 });

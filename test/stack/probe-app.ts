@@ -11,5 +11,6 @@ new TickwrightStack(app, "Tickwright", {
   workflows: fileURLToPath(new URL("../cdk/workflows.ts", import.meta.url)),
   coordinator: { entry },
   watchdog: { entry },
+  api: { entry },
   groups: { default: { entry }, mail: { entry, isKept: true } },
 });
