@@ -1,59 +1,131 @@
 import { Duration } from "aws-cdk-lib";
-import { Alarm, ComparisonOperator, type IAlarmAction, Metric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import {
+  Alarm,
+  AnomalyDetectionAlarm,
+  ComparisonOperator,
+  type IAlarmAction,
+  type IMetric,
+  TreatMissingData,
+} from "aws-cdk-lib/aws-cloudwatch";
+import type { ITable, TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import type { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import type { MetricName } from "../lib/core/metrics.ts";
+import { type RunbookAnchor, runbook } from "./runbook.ts";
+import { conflictRatio, engineMetric, functionMetric, tableMetric, tableParts, throttledOf } from "./signals.ts";
 
-interface AlarmParts {
-  readonly functions: Readonly<Record<string, NodejsFunction>>;
-  readonly watchdog: NodejsFunction;
-  readonly deadQueues: Readonly<Record<string, Queue>>;
+/** What alarms watch. */
+export interface AlarmParts {
+  readonly functions: readonly NodejsFunction[];
+  /** Those that messages call: a loop shows in how often. */
+  readonly looping: readonly NodejsFunction[];
+  readonly deadQueue: Queue;
+  readonly deadTaskQueue: Queue;
+  readonly scheduleDeadQueue: Queue;
+  readonly table: ITable | TableV2;
   readonly metricsNamespace: string;
+  readonly runbookUrl: string;
   readonly actions: readonly IAlarmAction[];
 }
 
-/** What a person must look at, each with what to do in its description. A quiet installation reports nothing, so silence is good. */
-export function createAlarms(scope: Construct, parts: AlarmParts): Alarm[] {
-  const { functions, watchdog, deadQueues, metricsNamespace, actions } = parts;
+interface Watch {
+  readonly metric: IMetric;
+  /** Above it is alarming; 0 unless given. */
+  readonly above?: number;
+  /** Of the last periods of five minutes, how many; one of one unless given. */
+  readonly of?: readonly [periods: number, outOf: number];
+}
+
+/** Ten minutes: five sweeps and as many wake-ups. */
+const overdueMsMax = 600_000;
+/** Of a hundred tries. Five tries in jittered windows let through all but a few at ten contenders. */
+const conflictPercentMax = 50;
+/** Standard deviations around what CloudWatch has learnt of the last two weeks. */
+const bandWidth = 4;
+
+/** Metrics of the engine of which one is too many. */
+const never: { readonly [id in string]: readonly [MetricName, RunbookAnchor] } = {
+  ForceFailsAlarm: ["force-fails", "force-fails"],
+  ForceFailsHeldAlarm: ["force-fails-held", "force-fails-held"],
+  UncompensatedAlarm: ["uncompensated", "uncompensated"],
+  PoisonAlarm: ["messages-dead", "poison-messages"],
+  LostDeliveriesAlarm: ["deliveries-lost", "lost-deliveries"],
+  UnknownDefinitionsAlarm: ["unknown-definitions", "unknown-definitions"],
+};
+
+/**
+ * What a person must look at, each with what to do and where to read on. A quiet installation reports nothing, so silence is good, but for
+ * the watchdog's.
+ */
+export function createAlarms(scope: Construct, parts: AlarmParts): readonly Alarm[] {
+  const { metricsNamespace: namespace, table } = parts;
   const alarms: Alarm[] = [];
-  const above = (id: string, metric: Metric, threshold: number, alarmDescription: string): void => {
-    alarms.push(
-      new Alarm(scope, id, {
-        metric,
-        threshold,
-        evaluationPeriods: 1,
-        comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
-        alarmDescription,
-      }),
-    );
+  const describe = (anchor: RunbookAnchor) => `${runbook[anchor]} ${parts.runbookUrl}#${anchor}`;
+  const watch = (id: string, anchor: RunbookAnchor, { metric, above = 0, of: [periods, outOf] = [1, 1] }: Watch) => {
+    const alarm = new Alarm(scope, id, {
+      metric,
+      threshold: above,
+      evaluationPeriods: outOf,
+      datapointsToAlarm: periods,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+      alarmDescription: describe(anchor),
+    });
+    alarms.push(alarm);
   };
-  for (const [id, queue] of Object.entries(deadQueues)) {
-    const depth = queue.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(5), statistic: "Maximum" });
-    above(`${id}Alarm`, depth, 0, "Messages were given up. Read their reason, mend the cause, redrive them.");
+  const watchBand = (id: string, anchor: RunbookAnchor, metric: IMetric) => {
+    const alarm = new AnomalyDetectionAlarm(scope, id, {
+      metric,
+      stdDevs: bandWidth,
+      evaluationPeriods: 3,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_UPPER_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+      alarmDescription: describe(anchor),
+    });
+    alarms.push(alarm);
+  };
+  const silent = new Alarm(scope, "NoSweepAlarm", {
+    metric: engineMetric(namespace, "watchdog-sweeps"),
+    threshold: 1,
+    evaluationPeriods: 1,
+    comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+    treatMissingData: TreatMissingData.BREACHING,
+    alarmDescription: describe("no-sweep"),
+  });
+  alarms.push(silent);
+
+  for (const [id, [name, anchor]] of Object.entries(never))
+    watch(id, anchor, { metric: engineMetric(namespace, name) });
+  watch("OverdueAlarm", "overdue", {
+    metric: engineMetric(namespace, "watchdog-overdue-age-ms", "Maximum"),
+    above: overdueMsMax,
+    of: [2, 2],
+  });
+  watch("ConflictsAlarm", "conflicts", { metric: conflictRatio(namespace), above: conflictPercentMax, of: [3, 3] });
+  // some during a deploy are as they should be
+  watch("FormatAheadAlarm", "format-ahead", { metric: engineMetric(namespace, "format-ahead"), of: [4, 4] });
+
+  const waiting = (queue: Queue) =>
+    queue.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(5), statistic: "Maximum" });
+  watch("DeadAlarm", "dead-letters", { metric: waiting(parts.deadQueue) });
+  watch("ScheduleDeadAlarm", "schedule-dead-letters", { metric: waiting(parts.scheduleDeadQueue) });
+  // each is closed by its consumer, and metered as a lost delivery: here it is one that stays
+  watch("DeadTaskAlarm", "dead-tasks", { metric: waiting(parts.deadTaskQueue), of: [3, 3] });
+
+  for (const fn of parts.functions) {
+    const { id } = fn.node;
+    watch(`${id}RecursionAlarm`, "recursion", { metric: functionMetric(fn, "RecursiveInvocationsDropped") });
+    watch(`${id}ErrorsAlarm`, "errors", { metric: functionMetric(fn, "Errors"), of: [2, 3] });
+    watch(`${id}ThrottlesAlarm`, "function-throttles", { metric: functionMetric(fn, "Throttles"), of: [2, 3] });
   }
-  for (const [id, fn] of Object.entries(functions)) {
-    const dropped = fn.metric("RecursiveInvocationsDropped", { period: Duration.minutes(5), statistic: "Sum" });
-    above(`${id}RecursionAlarm`, dropped, 0, "Lambda cut a chain of invocations. Its RecursiveLoop must be Allow.");
+  for (const fn of parts.looping)
+    watchBand(`${fn.node.id}InvocationsAlarm`, "invocations", functionMetric(fn, "Invocations"));
+  for (const index of tableParts) {
+    const part = index === undefined ? "Table" : `Index${index.charAt(0).toUpperCase()}${index.slice(1)}`;
+    watch(`${part}ThrottlesAlarm`, "table-throttles", { metric: throttledOf(table, index), of: [2, 3] });
   }
-  const held: MetricName = "force-fails-held";
-  above(
-    "ForceFailsHeldAlarm",
-    new Metric({ namespace: metricsNamespace, metricName: held, statistic: "Sum", period: Duration.minutes(5) }),
-    0,
-    "Many runs could not be processed at once, and failing them was stopped. A deploy is the likely cause: roll it back.",
-  );
-  alarms.push(
-    new Alarm(scope, "WatchdogSilentAlarm", {
-      metric: watchdog.metricInvocations({ period: Duration.minutes(5), statistic: "Sum" }),
-      threshold: 1,
-      evaluationPeriods: 1,
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.BREACHING,
-      alarmDescription: "The watchdog is not called: long timers do not fire and lost messages are not sent again.",
-    }),
-  );
-  for (const alarm of alarms) alarm.addAlarmAction(...actions);
+  watchBand("WriteUnitsAlarm", "write-units", tableMetric(table, "ConsumedWriteCapacityUnits"));
+  if (parts.actions.length > 0) for (const alarm of alarms) alarm.addAlarmAction(...parts.actions);
   return alarms;
 }

@@ -1,14 +1,15 @@
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Duration, type RemovalPolicy } from "aws-cdk-lib";
-import type { IVpc, SubnetSelection } from "aws-cdk-lib/aws-ec2";
-import { Architecture, RecursiveLoop, Runtime } from "aws-cdk-lib/aws-lambda";
-import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
-import { NodejsFunction, OutputFormat } from "aws-cdk-lib/aws-lambda-nodejs";
+import type { ISecurityGroup, IVpc, SubnetSelection, Vpc } from "aws-cdk-lib/aws-ec2";
+import type { IRole } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
+import { Architecture, RecursiveLoop, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
+import { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
-import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
-import type { Source } from "../lib/aws/wiring.ts";
+import { bundlingOf, type FunctionBundling } from "./bundling.ts";
+import { roleFor } from "./roles.ts";
 
 /** What may be chosen of a function. */
 export interface FunctionOptions {
@@ -17,21 +18,45 @@ export interface FunctionOptions {
   /** 1024 MB unless given: CPU comes with memory. */
   readonly memoryMb?: number;
   readonly timeoutS?: number;
-  /** Invocations at once per queue, 2 to 1000: the limit belongs here, not into reserved concurrency (L6). */
-  readonly maxConcurrency?: number;
+  /** Beside our own variables, which are refused here. `NODE_OPTIONS` is added to ours. */
   readonly environment?: Readonly<Record<string, string>>;
-  readonly vpc?: IVpc;
+  /**
+   * A role of your own; one of the function's alone unless given. What the function needs is added to it, unless it was imported as
+   * not mutable: then it has to hold what docs/security.md lists.
+   */
+  readonly role?: IRole;
+  readonly vpc?: IVpc | Vpc;
   readonly vpcSubnets?: SubnetSelection;
+  readonly securityGroups?: readonly ISecurityGroup[];
+  /** How esbuild makes the code. */
+  readonly bundling?: FunctionBundling;
 }
 
-interface FunctionSpec extends FunctionOptions {
+/** What may be chosen of a function that takes from queues. */
+export interface MappedOptions extends FunctionOptions {
+  /**
+   * Invocations at once per queue, 2 to 1000; 50 unless given (2 of dead tasks). The limit belongs to the mapping: a reserved concurrency below it
+   * would push messages into the dead-letter queue (L6).
+   */
+  readonly maxConcurrency?: number;
+  /** For how long a received message is hidden: six time-outs and the batch's window unless given. Less is refused (L5). */
+  readonly visibilityS?: number;
+}
+
+/** A function as it is to be made; its choices, complete. */
+export interface FunctionSpec extends FunctionOptions {
   readonly entry: string;
   /** Absolute path of what `#workflows` stands for in the entry. */
   readonly workflowsFile: string;
   readonly timeoutS: number;
   readonly description: string;
+  /** The variables that the code reads: names of `lib/aws/names.ts`. */
+  readonly variables: Readonly<Record<string, string>>;
   readonly logRetention: RetentionDays;
   readonly removalPolicy: RemovalPolicy;
+  readonly kmsKey?: IKey | undefined;
+  /** For a function that no queue feeds. */
+  readonly reservedConcurrency?: number;
 }
 
 /** A file of `functions/`, beside this one: TypeScript in the repository, JavaScript in the package. */
@@ -42,11 +67,16 @@ export function entryOf(name: string): string {
 
 /**
  * A function of the cycle. Lambda cuts a chain of about 16 hops between SQS and functions, a healthy run included, unless the function
- * allows the loop (L1); budgets of the engine replace that net. Its code is one ES module with the AWS SDK in it, at the version that
- * was tested.
+ * allows the loop (L1); budgets of the engine replace that net. Traced by X-Ray; an asynchronous call that failed is not repeated, as
+ * whoever called comes again by itself.
  */
 export function createFunction(scope: Construct, id: string, spec: FunctionSpec): NodejsFunction {
-  const { vpc, vpcSubnets } = spec;
+  const { vpc, vpcSubnets, securityGroups, kmsKey, reservedConcurrency } = spec;
+  const logGroup = new LogGroup(scope, `${id}Logs`, {
+    retention: spec.logRetention,
+    removalPolicy: spec.removalPolicy,
+    ...(kmsKey && { encryptionKey: kmsKey }),
+  });
   return new NodejsFunction(scope, id, {
     entry: spec.entry,
     handler: "handler",
@@ -56,25 +86,31 @@ export function createFunction(scope: Construct, id: string, spec: FunctionSpec)
     memorySize: spec.memoryMb ?? 1024,
     timeout: Duration.seconds(spec.timeoutS),
     recursiveLoop: RecursiveLoop.ALLOW,
-    environment: { NODE_OPTIONS: "--enable-source-maps", ...spec.environment },
-    logGroup: new LogGroup(scope, `${id}Logs`, { retention: spec.logRetention, removalPolicy: spec.removalPolicy }),
-    ...(vpc && { vpc }),
+    tracing: Tracing.ACTIVE,
+    role: roleFor(scope, id, { ...spec, logGroup }),
+    environment: variablesOf(id, spec),
+    logGroup,
+    retryAttempts: 0,
+    maxEventAge: Duration.minutes(1),
+    ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
+    ...(vpc && { vpc: vpc as IVpc }),
     ...(vpcSubnets && { vpcSubnets }),
-    bundling: {
-      format: OutputFormat.ESM,
-      target: "node24",
-      mainFields: ["module", "main"],
-      minify: true,
-      sourceMap: true,
-      sourcesContent: false,
-      externalModules: [],
-      esbuildArgs: { "--alias": `#workflows=${spec.workflowsFile}` },
-      banner: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
-    },
+    ...(securityGroups && { securityGroups: [...securityGroups] }),
+    bundling: bundlingOf(id, spec.workflowsFile, spec.bundling),
   });
 }
 
-/** Lambda ignores what a function hands back unless the mapping reports failures (L2), so nobody can switch that off here. */
-export function attach(to: NodejsFunction, queue: Queue, { batchSize }: Source, maxConcurrency: number): void {
-  to.addEventSource(new SqsEventSource(queue, { batchSize, maxConcurrency, reportBatchItemFailures: true }));
+function variablesOf(id: string, { variables, environment = {} }: FunctionSpec): Record<string, string> {
+  const { NODE_OPTIONS: nodeOptions, ...others } = environment;
+  for (const name of Object.keys(others)) {
+    if (!name.startsWith("TICKWRIGHT_")) continue;
+    throw new Error(
+      `The environment of ${id} sets ${name}, which is the construct's: remove it, and set what it stands for in the props.`,
+    );
+  }
+  return {
+    NODE_OPTIONS: ["--enable-source-maps", nodeOptions].filter(Boolean).join(" "),
+    ...others,
+    ...variables,
+  };
 }

@@ -1,9 +1,14 @@
-import { RemovalPolicy } from "aws-cdk-lib";
+import { Names, RemovalPolicy } from "aws-cdk-lib";
+import { RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { Construct } from "constructs";
 import { prefixCharsMax } from "../lib/aws/names.ts";
-import { type FunctionRole, type Source, sourcesOf, wiring, workerOf } from "../lib/aws/wiring.ts";
+import { type FunctionRole, sourcesOf, wiring, workerOf } from "../lib/aws/wiring.ts";
 import { defaultLimits, fixed, type Limits } from "../lib/core/limits.ts";
-import type { Tier } from "../lib/core/queue-names.ts";
-import type { FunctionOptions } from "./functions.ts";
+import { tiers as knownTiers, type Tier } from "../lib/core/queue-names.ts";
+import { type ApiOptions, apiOptionsOf } from "./api.ts";
+import type { FunctionOptions, MappedOptions } from "./functions.ts";
+import { isHalted } from "./halt.ts";
+import { type Mapping, mappingOf } from "./mappings.ts";
 import type { GroupOptions, TickwrightProps } from "./props.ts";
 import { type LoadedWorkflows, loadWorkflows } from "./workflows.ts";
 
@@ -12,42 +17,79 @@ export interface Plan {
   /** Absolute path of the user's workflows. */
   readonly workflowsFile: string;
   readonly prefix: string;
-  readonly groups: Readonly<Record<string, FunctionOptions>>;
+  readonly groups: Readonly<Record<string, GroupOptions>>;
   readonly tiers: readonly Tier[];
-  readonly sources: readonly Source[];
+  /** Every queue that a function takes from. */
+  readonly mappings: readonly Mapping[];
   readonly limits: Partial<Limits>;
   readonly removalPolicy: RemovalPolicy;
-  timeoutSOf(role: FunctionRole): number;
-  maxConcurrencyOf(role: FunctionRole): number;
+  readonly logRetention: RetentionDays;
+  readonly isHalted: boolean;
+  /** Choices of the API; none if there is no API. */
+  readonly api: ApiOptions | undefined;
+  optionsOf(role: FunctionRole | "api"): FunctionOptions;
+  timeoutSOf(role: FunctionRole | "api"): number;
 }
 
 /** Choices and defaults, checked: throws at synthesis what AWS would refuse, or what would break at run time. */
-export function planOf(props: TickwrightProps): Plan {
-  const { prefix = "tickwright", tiers = ["standard"] } = props;
+export function planOf(scope: Construct, props: TickwrightProps): Plan {
+  const { tiers = ["standard"], removalPolicy = RemovalPolicy.RETAIN } = props;
+  const prefix = props.prefix ?? prefixOf(scope);
   if (!/^[A-Za-z0-9-]+$/.test(prefix) || prefix.length > prefixCharsMax) {
     throw new Error(`The prefix ${prefix} must be 1 to ${prefixCharsMax} letters, digits and hyphens.`);
   }
   if (!tiers.includes("standard")) throw new Error("The tier standard is always there: name it too.");
+  const strange = tiers.find((tier) => !knownTiers.includes(tier));
+  if (strange !== undefined) throw new Error(`There is no tier ${strange}: choose of ${knownTiers.join(", ")}.`);
   const loaded = loadWorkflows(props.workflows);
   const reserveMs = props.limits?.reserveMs ?? defaultLimits.reserveMs;
   const groups = groupsOf(props.groups, loaded, reserveMs);
-  const optionsOf = (role: FunctionRole): FunctionOptions =>
-    (role === "coordinator" || role === "watchdog" ? props[role] : groups[role.slice("worker:".length)]) ?? {};
-  const kindOf = (role: FunctionRole) => (role === "coordinator" || role === "watchdog" ? role : "worker");
-  const timeoutSOf = (role: FunctionRole) => optionsOf(role).timeoutS ?? wiring.timeoutS[kindOf(role)];
-  const roles: FunctionRole[] = ["coordinator", "watchdog", ...Object.keys(groups).map(workerOf)];
+  const api = apiOptionsOf(props.api);
+  const optionsOf = (role: FunctionRole | "api"): MappedOptions => {
+    if (role === "api") return api ?? {};
+    if (role === "coordinator" || role === "watchdog") return props[role] ?? {};
+    return (role === "dead-tasks" ? props.deadTasks : groups[role.slice("worker:".length)]) ?? {};
+  };
+  const timeoutSOf = (role: FunctionRole | "api") =>
+    optionsOf(role).timeoutS ?? (role === "api" ? wiring.apiTimeoutS : wiring.timeoutS[kindOf(role)]);
+  const roles: FunctionRole[] = ["coordinator", "watchdog", "dead-tasks", ...Object.keys(groups).map(workerOf)];
+  for (const role of roles) checkTimeout(role, timeoutSOf(role));
   const longestMs = 1000 * Math.max(...roles.map(timeoutSOf));
   return {
     workflowsFile: loaded.file,
     prefix,
     groups,
     tiers,
-    sources: sourcesOf({ groups: Object.keys(groups), tiers }),
+    mappings: sourcesOf({ groups: Object.keys(groups), tiers }).map((source) =>
+      mappingOf(source, optionsOf(source.consumer), timeoutSOf(source.consumer)),
+    ),
     limits: spaced(props.limits ?? {}, longestMs),
-    removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
+    removalPolicy,
+    logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,
+    isHalted: isHalted(scope),
+    api,
+    optionsOf,
     timeoutSOf,
-    maxConcurrencyOf: (role) => optionsOf(role).maxConcurrency ?? wiring.maxConcurrency[kindOf(role)],
   };
+}
+
+function kindOf(role: FunctionRole): keyof typeof wiring.timeoutS {
+  if (role === "coordinator" || role === "watchdog") return role;
+  return role === "dead-tasks" ? "deadTasks" : "worker";
+}
+
+/**
+ * One name per stack and construct: the stack's name, which an account and region have once, and the path in it, shortened in the middle,
+ * with a hash of the whole at the end.
+ */
+function prefixOf(scope: Construct): string {
+  return Names.uniqueResourceName(scope, { maxLength: prefixCharsMax, separator: "-", allowedSpecialCharacters: "-" });
+}
+
+function checkTimeout(role: FunctionRole, timeoutS: number): void {
+  const mostS = fixed.functionMsMax / 1000;
+  if (Number.isInteger(timeoutS) && timeoutS >= 1 && timeoutS <= mostS) return;
+  throw new Error(`The timeoutS of ${role} is ${timeoutS}: Lambda takes whole seconds from 1 to ${mostS}.`);
 }
 
 /** The groups that the workflows name, each with a time-out in which its steps fit. */
@@ -55,7 +97,7 @@ function groupsOf(
   given: TickwrightProps["groups"],
   { file, steps }: LoadedWorkflows,
   reserveMs: number,
-): Record<string, FunctionOptions> {
+): Record<string, GroupOptions> {
   const named = new Set(steps.map(({ group }) => group));
   if (named.size === 0) named.add("default");
   const groups: Readonly<Record<string, GroupOptions>> =
@@ -67,8 +109,8 @@ function groupsOf(
     );
   }
   return Object.fromEntries(
-    Object.entries(groups).map(([group, { isKept = false, ...options }]) => {
-      if (!named.has(group) && !isKept) {
+    Object.entries(groups).map(([group, options]) => {
+      if (!named.has(group) && options.isKept !== true) {
         throw new Error(
           `No workflow of ${file} names the group ${group}: remove it from groups, or set its isKept while runs of an earlier deploy still need it.`,
         );

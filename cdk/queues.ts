@@ -1,48 +1,60 @@
 import { Duration, Fn } from "aws-cdk-lib";
-import { Queue } from "aws-cdk-lib/aws-sqs";
+import type { IKey } from "aws-cdk-lib/aws-kms";
+import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { queueName, queueSuffix } from "../lib/aws/names.ts";
-import { type Source, wiring } from "../lib/aws/wiring.ts";
+import { wiring } from "../lib/aws/wiring.ts";
 import { deadQueue, deadQueueOf, deadTaskQueue, type QueueName, receivesMaxOf } from "../lib/core/queue-names.ts";
+import { acknowledge } from "./acknowledged.ts";
+import type { Mapping } from "./mappings.ts";
 
 /** Queues by their logical names. */
 export type Queues = ReadonlyMap<QueueName, Queue>;
 
+interface QueuesOptions {
+  readonly prefix: string;
+  readonly mappings: readonly Mapping[];
+  readonly kmsKey: IKey | undefined;
+}
+
 /**
- * Every queue but the last with its dead-letter queue. Standard ones: FIFO queues take no delay per message. A received message is hidden for six
- * time-outs of its function, so that no second one works on it (L5). Dead letters are kept longer than letters: their age counts from
- * the first time they were sent (Q9).
+ * Every queue but the last with its dead-letter queue. Standard ones: FIFO queues take no delay per message; fair between tenants, whom each
+ * message names as its group. Dead letters are kept longer than letters: their age counts from the first time they were sent (Q9).
  */
-export function createQueues(
-  scope: Construct,
-  prefix: string,
-  sources: readonly Source[],
-  timeoutSOf: (source: Source) => number,
-): Queues {
+export function createQueues(scope: Construct, { prefix, mappings, kmsKey }: QueuesOptions): Queues {
   const queues = new Map<QueueName, Queue>();
-  const visibilityOf = (queue: QueueName): Duration => {
-    const source = sources.find((candidate) => candidate.queue === queue);
-    return Duration.seconds(wiring.visibilityTimeouts * (source ? timeoutSOf(source) : wiring.timeoutS.coordinator));
-  };
   const dead: readonly QueueName[] = [deadQueue, deadTaskQueue];
-  const letters = sources.map(({ queue }) => queue).filter((queue) => !dead.includes(queue));
+  const letters = mappings.map(({ queue }) => queue).filter((queue) => !dead.includes(queue));
   // Those that others name as their dead-letter queue come first.
-  for (const queue of [...dead, ...letters]) {
-    const next = queues.get(deadQueueOf(queue) ?? queue);
-    queues.set(
-      queue,
-      new Queue(scope, idOf(queue), {
-        queueName: queueName(prefix, queue),
-        visibilityTimeout: visibilityOf(queue),
-        retentionPeriod: Duration.days(dead.includes(queue) ? wiring.deadRetentionDays : wiring.retentionDays),
-        ...(next && {
-          deadLetterQueue: { queue: next, maxReceiveCount: receivesMaxOf(queue, wiring.maxReceiveCount) },
-        }),
-        enforceSSL: true,
+  for (const name of [...dead, ...letters]) {
+    const next = queues.get(deadQueueOf(name) ?? name);
+    const queue = new Queue(scope, idOf(name), {
+      queueName: queueName(prefix, name),
+      visibilityTimeout: Duration.seconds(visibilityOf(name, mappings)),
+      retentionPeriod: Duration.days(dead.includes(name) ? wiring.deadRetentionDays : wiring.retentionDays),
+      ...(next && {
+        deadLetterQueue: { queue: next, maxReceiveCount: receivesMaxOf(name, wiring.maxReceiveCount) },
       }),
-    );
+      ...encryptionOf(kmsKey),
+      enforceSSL: true,
+    });
+    if (name === deadQueue) acknowledge(queue, "AwsSolutions-SQS3", "It is the dead-letter queue of the others.");
+    queues.set(name, queue);
   }
   return queues;
+}
+
+/** Nobody consumes the last queue: a person who looks into it has as long as a batch of the coordinator. */
+function visibilityOf(name: QueueName, mappings: readonly Mapping[]): number {
+  const mapping = mappings.find(({ queue }) => queue === name);
+  return mapping?.visibilityS ?? wiring.visibilityTimeouts * wiring.timeoutS.coordinator;
+}
+
+/** With AWS's own key unless there is one. */
+export function encryptionOf(kmsKey: IKey | undefined) {
+  return kmsKey
+    ? { encryption: QueueEncryption.KMS, encryptionMasterKey: kmsKey }
+    : { encryption: QueueEncryption.SQS_MANAGED };
 }
 
 /** The URLs of all queues up to their suffix, taken from a real one: partitions and emulators spell their hosts differently. */

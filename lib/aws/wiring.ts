@@ -1,7 +1,10 @@
 import { deadTaskQueue, type QueueName, type Tier, taskQueue, wakeQueue, watchQueue } from "../core/queue-names.ts";
 
-/** The functions of an installation; there is a worker per group. */
-export type FunctionRole = "coordinator" | "watchdog" | `worker:${string}`;
+/**
+ * The functions of an installation; there is a worker per group. `dead-tasks` runs the watchdog's code too, as a function of its own: the
+ * schedule's is reserved a concurrency of one, so that two sweeps never run at once, and a mapping must not have less than it may use (L6).
+ */
+export type FunctionRole = "coordinator" | "watchdog" | "dead-tasks" | `worker:${string}`;
 
 /** Which function takes from which queue, and how many messages at once. */
 export interface Source {
@@ -28,13 +31,15 @@ export const wiring = {
   deadRetentionDays: 14,
   batchSize: 10,
   /** A worker's is the least: it grows with the longest step of its group. */
-  timeoutS: { coordinator: 30, worker: 60, watchdog: 55 },
+  timeoutS: { coordinator: 30, worker: 60, watchdog: 55, deadTasks: 30 },
   /** Below the 30 s after which an HTTP API gives up on a function. */
   apiTimeoutS: 20,
   /** What a worker's time-out is longer than its longest step: to load, claim, record and tick, with some to spare. */
   workerMarginS: 10,
   /** Invocations at once per source; AWS takes 2 to 1000. */
-  maxConcurrency: { coordinator: 50, worker: 50, watchdog: 2 },
+  maxConcurrency: { coordinator: 50, worker: 50, deadTasks: 2 },
+  /** Reserved for the watchdog, whose only source is the schedule. */
+  watchdogConcurrency: 1,
   watchIntervalMs: 60_000,
 } as const;
 
@@ -59,6 +64,6 @@ export function sourcesOf({
     })),
     { queue: watchQueue, consumer: "coordinator", batchSize: 1 },
     ...groups.map((group) => ({ queue: taskQueue(group), consumer: workerOf(group), batchSize: 1 })),
-    { queue: deadTaskQueue, consumer: "watchdog", batchSize: wiring.batchSize },
+    { queue: deadTaskQueue, consumer: "dead-tasks", batchSize: wiring.batchSize },
   ];
 }

@@ -167,7 +167,7 @@ function functionOf(functions: StackFunctions, { consumer, queue }: Source): Bat
 }
 
 function workerOrDead({ workers, deadTasks }: StackFunctions, consumer: FunctionRole): BatchFunction | undefined {
-  return consumer === "watchdog" ? deadTasks : workers[consumer.slice("worker:".length)];
+  return consumer === "dead-tasks" ? deadTasks : workers[consumer.slice("worker:".length)];
 }
 
 function metered(run: BatchFunction, count: () => void): BatchFunction {

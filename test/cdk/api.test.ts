@@ -23,7 +23,7 @@ const routesOf = (template: Template) => propertiesOf(template, "AWS::ApiGateway
 /** Every action that the api function's role allows, with the resources as text. */
 function grantsOf(template: Template): Record<string, string> {
   const policies = Object.entries(template.findResources("AWS::IAM::Policy"));
-  const [, policy] = policies.find(([id]) => id.startsWith("TickwrightApiServiceRole")) ?? [];
+  const [, policy] = policies.find(([id]) => id.startsWith("TickwrightApiRole")) ?? [];
   const statements = (policy?.["Properties"].PolicyDocument.Statement ?? []) as {
     readonly Action: string | string[];
     readonly Resource: unknown;
@@ -97,11 +97,15 @@ describe("the API of an installation", () => {
       "dynamodb:PutItem",
       "dynamodb:Query",
       "dynamodb:UpdateItem",
+      "logs:CreateLogStream",
+      "logs:PutLogEvents",
       "s3:GetObject",
       "s3:ListBucket",
       "s3:PutObject",
       "s3:PutObjectTagging",
       "sqs:SendMessage",
+      "xray:PutTelemetryRecords",
+      "xray:PutTraceSegments",
     ]);
     expect(grants["sqs:SendMessage"]).toContain("QueueWakeStandard");
     expect(grants["sqs:SendMessage"]).toContain("QueueTaskDefault");

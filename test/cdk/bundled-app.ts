@@ -2,7 +2,8 @@ import { fileURLToPath } from "node:url";
 import { App } from "aws-cdk-lib";
 import { TickwrightStack } from "../../cdk/stack.ts";
 
-/** Bundles every function into the folder given, as `cdk synth` would. */
-const app = new App({ ...(process.argv[2] !== undefined && { outdir: process.argv[2] }) });
-new TickwrightStack(app, "Test", { workflows: fileURLToPath(new URL("./long-workflows.ts", import.meta.url)) });
+/** Bundles every function into the folder given, as `cdk synth` would, with the workflows of this folder that are named. */
+const [, , folder = "", workflows = "long-workflows.ts"] = process.argv;
+const app = new App({ outdir: folder });
+new TickwrightStack(app, "Test", { workflows: fileURLToPath(new URL(workflows, import.meta.url)) });
 app.synth();

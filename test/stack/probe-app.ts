@@ -12,5 +12,6 @@ new TickwrightStack(app, "Tickwright", {
   coordinator: { entry },
   watchdog: { entry },
   api: { entry },
+  deadTasks: { entry },
   groups: { default: { entry }, mail: { entry, isKept: true } },
 });
