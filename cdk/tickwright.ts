@@ -115,7 +115,7 @@ export class Tickwright<Groups extends string = string> extends Construct {
     this.nameBuild();
     this.connect(plan);
     this.grant(plan, props.table ? props.table.encryptionKey : kmsKey);
-    // the watchdog sends wake-ups and ticks nothing
+    // the watchdog sends wake-ups and ends nothing; what buries dead tasks may end a run
     this.eventBus = announceOn(
       this,
       props.events,

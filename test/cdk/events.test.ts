@@ -50,15 +50,15 @@ describe("events of an installation", () => {
     const { template, engine, stack } = synthesized(() => true);
     template.resourceCountIs("AWS::Events::EventBus", 1);
     const arn = stack.resolve(engine.eventBus?.eventBusArn);
-    expect(told(template)).toEqual({ Coordinator: arn, WorkerDefault: arn, Api: arn });
-    expect(putOn(template)).toEqual([arn, arn, arn]);
+    expect(told(template)).toEqual({ Coordinator: arn, WorkerDefault: arn, DeadTasks: arn, Api: arn });
+    expect(putOn(template)).toEqual([arn, arn, arn, arn]);
   });
 
   it("go on a bus that was handed in, also one of another account", () => {
     const arn = "arn:aws:events:eu-central-1:210987654321:event-bus/company";
     const { template } = synthesized((scope) => EventBus.fromEventBusArn(scope, "Company", arn));
     template.resourceCountIs("AWS::Events::EventBus", 0);
-    expect(told(template)).toEqual({ Coordinator: arn, WorkerDefault: arn, Api: arn });
-    expect(putOn(template)).toEqual([arn, arn, arn]);
+    expect(told(template)).toEqual({ Coordinator: arn, WorkerDefault: arn, DeadTasks: arn, Api: arn });
+    expect(putOn(template)).toEqual([arn, arn, arn, arn]);
   });
 });
