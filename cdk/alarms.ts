@@ -51,7 +51,6 @@ const never: { readonly [id in string]: readonly [MetricName, RunbookAnchor] } =
   UncompensatedAlarm: ["uncompensated", "uncompensated"],
   PoisonAlarm: ["messages-dead", "poison-messages"],
   LostDeliveriesAlarm: ["deliveries-lost", "lost-deliveries"],
-  UnknownDefinitionsAlarm: ["unknown-definitions", "unknown-definitions"],
 };
 
 /**

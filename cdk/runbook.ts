@@ -21,8 +21,6 @@ export const runbook = {
     "Workers die before they can claim a task: look at the errors of the group's function at its start.",
   "format-ahead":
     "Messages or rows of a newer build meet an older one for long: finish the deploy, or roll it forward.",
-  "unknown-definitions":
-    "Runs are of a graph that neither this build nor the table holds: bring back the build that started them.",
   errors: "A function fails as a whole, by time-out, memory or at its start: read its log.",
   "function-throttles": "Lambda refuses invocations: raise the account's concurrency, or lower maxConcurrency.",
   "table-throttles": "DynamoDB refuses reads or writes: see which key is hot, and slow down whoever floods it.",

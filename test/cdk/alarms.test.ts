@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { runbook } from "../../cdk/runbook.ts";
 import { indexes, metricsNamespace } from "../../lib/aws/names.ts";
 import { metricNames } from "../../lib/core/metrics.ts";
+import { readSources } from "../architecture/sources.ts";
 import { read } from "../docs/pages.ts";
 import { all, idsOf, type Json, nameOf, synthesized, targetOf } from "./synthesis.ts";
 
@@ -22,6 +23,27 @@ describe("the alarms", () => {
     const anchors = new Set(Object.values(alarms).map(anchorOf));
     expect([...anchors].sort()).toEqual([...headings].sort());
     expect([...headings].sort()).toEqual(Object.keys(runbook).sort());
+  });
+
+  it("are looked into with events that the code logs", () => {
+    const named = [...read("docs/runbook.md").matchAll(/event = "([a-z.-]+)"/g)].map(([, event]) => `"${event}"`);
+    const code = [...readSources("lib", "functions").values()].join("\n");
+    expect(new Set(named).size).toBeGreaterThan(4);
+    expect(named.filter((event) => !code.includes(event))).toEqual([]);
+  });
+
+  it("cost what docs/deploy.md says, a band being three metrics", () => {
+    const costOf = (props: Parameters<typeof synthesized>[0]) =>
+      Object.values(all(synthesized(props), "AWS::CloudWatch::Alarm"))
+        .map((alarm) => (alarm.ThresholdMetricId ? 3 : metricsOf(alarm).length))
+        .reduce((sum, count) => sum + count, 0);
+    const one = costOf({});
+    expect(read("docs/deploy.md")).toContain(
+      `| ${one} alarm metrics at 0.10; a band is three | ${(one / 10).toFixed(2)} |`,
+    );
+    expect(read("docs/deploy.md")).toContain(
+      `${costOf({ groups: { default: {}, mail: {} } }) - one} alarm metrics and a mapping`,
+    );
   });
 
   it("say in one sentence what to do, and where the runbook is, which may be elsewhere", () => {
