@@ -41,6 +41,7 @@ const external = "test/engine/external.test.ts";
 const repeat = "test/engine/repeat.test.ts";
 const fences = "test/protocol/fences.test.ts";
 const wide = "test/engine/wide-map.test.ts";
+const events = "test/engine/events.test.ts";
 
 export const mutations: readonly Mutation[] = [
   {
@@ -971,5 +972,101 @@ export const mutations: readonly Mutation[] = [
     ...endFields(end.outcome, end),`,
     replace: `    ...endFields(end.outcome, end),`,
     test: { file: "test/compat/shapes.test.ts", title: "has the shapes of format 1" },
+  },
+  {
+    id: "events settle",
+    rule: "A run whose event was not taken is not settled.",
+    file: "lib/engine/publish.ts",
+    find: `      isOwing ||= !isForGood;`,
+    replace: `      isOwing ||= false;`,
+    test: { file: events, title: "as the bus was away is told when it is back" },
+  },
+  {
+    id: "events due",
+    rule: "Where a bus is, a run that has ended keeps its due until it is settled.",
+    file: "lib/core/due.ts",
+    find: `  return isPublishing || run.hasParent`,
+    replace: `  return run.hasParent`,
+    test: { file: events, title: "is told once, with names and instants" },
+  },
+  {
+    id: "events for good",
+    rule: "What the bus refuses for good is given up.",
+    file: "lib/engine/publish.ts",
+    find: `const isForGood = each.fault.code === "refused";`,
+    replace: `const isForGood = false;`,
+    test: { file: events, title: "and never will be, as the bus refuses it for good" },
+  },
+  {
+    id: "events gates",
+    rule: "A gate that waits for months is not told of every week.",
+    file: "lib/core/run-events.ts",
+    find: `  if (nowMs - entry.sinceMs >= fixed.gateEventMs) return [];`,
+    replace: ``,
+    test: { file: events, title: "that waits for months is not told every week" },
+  },
+  {
+    id: "events slices",
+    rule: "Slices of wide maps are nobody's runs.",
+    file: "lib/core/run-events.ts",
+    find: `run.due?.kind !== "at" || program.definition.sliceOf`,
+    replace: `run.due?.kind !== "at"`,
+    test: { file: events, title: "is told of children, which say so" },
+  },
+  {
+    id: "events purge",
+    rule: "A purge first does what the row shows that the run owes.",
+    file: "lib/engine/purge.ts",
+    find: `  if (!isSettled(run) && !(await perform(`,
+    replace: `  if (isLive(run) && !(await perform(`,
+    test: { file: events, title: "is told before a purge takes the row" },
+  },
+  {
+    id: "events unread",
+    rule: "A row that nobody can read and is ended by force keeps a due where ends are told.",
+    file: "lib/engine/force-fail.ts",
+    find: `    ...(hasParent || engine.limits.isPublishing`,
+    replace: `    ...(hasParent`,
+    test: { file: events, title: "is told of a row that nobody can read, too" },
+  },
+  {
+    id: "http tenant",
+    rule: "A token that names no tenant is let into nothing.",
+    file: "lib/http/caller.ts",
+    find: `if (!isId(tenant)) throw new Fault("no-tenant", "the token does not say whose runs it is for");`,
+    replace: `if (!isId(tenant)) return { tenant: "default", actor: String(identity.claims["sub"]) };`,
+    test: { file: "test/http/caller.test.ts", title: "a token without the claim" },
+  },
+  {
+    id: "http names",
+    rule: "The names of services stay inside.",
+    file: "lib/http/problem.ts",
+    find: `detail: isOurs ? ownDetail(status) : fault.message,`,
+    replace: `detail: fault.message,`,
+    test: { file: "test/http/problem.test.ts", title: "never shows the names of services" },
+  },
+  {
+    id: "http unguarded",
+    rule: "A precondition that nothing can keep is refused, not passed over.",
+    file: "lib/http/signals.ts",
+    find: `      isUnmodified(request, undefined);`,
+    replace: ``,
+    test: { file: "test/http/signals.test.ts", title: "is guarded by no version" },
+  },
+  {
+    id: "http order",
+    rule: "Whether a run is there, and whose, comes before any precondition.",
+    file: "lib/http/signals.ts",
+    find: `      await loadRun(api.engine, ref);`,
+    replace: ``,
+    test: { file: "test/http/runs.test.ts", title: "is another tenant's is not there" },
+  },
+  {
+    id: "http headers",
+    rule: "A header is found however it is spelled.",
+    file: "lib/aws/http-events.ts",
+    find: `[[name.toLowerCase(), value]]`,
+    replace: `[[name, value]]`,
+    test: { file: "test/aws/http-events.test.ts", title: "spelled IF-MATCH" },
   },
 ];
