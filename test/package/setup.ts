@@ -14,9 +14,8 @@ declare module "vitest" {
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What a stranger brings along: schema libraries, a compiler, a test runner, and the CDK with its bundler. */
+/** What a stranger brings along: schema libraries (valibot comes with the package), a compiler, a test runner, and the CDK with its bundler. */
 const brought = [
-  "valibot",
   "zod",
   "arktype",
   "typescript",
