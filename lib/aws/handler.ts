@@ -4,7 +4,9 @@ import type { HttpRequest, HttpResponse } from "../ports/exchange.ts";
 import type { HandedBack, Received, Remaining } from "../ports/received.ts";
 import type { Log, Metrics } from "../ports.ts";
 import { runBatch } from "./batch.ts";
+import { namingInvocations } from "./current-invocation.ts";
 import { answerFrom, type HttpAnswer, type HttpEvent, requestFrom } from "./http-events.ts";
+import { warningOfTime } from "./time-short.ts";
 
 /** What every function's dependencies hold, whatever else the verb wants. */
 export interface Instruments {
@@ -100,7 +102,8 @@ function wrapped<Deps extends Instruments, Event, Answer>(
   const handler = middy(async (event: Event, context: Context) =>
     run(await deps.ready(), event, remainingOf(context, reserveMs)),
   );
-  for (const layer of [flushing(deps), ...(onion.layers ?? [])]) handler.use(muted(layer, deps));
+  for (const layer of [namingInvocations, flushing(deps), warningOfTime(deps.standing), ...(onion.layers ?? [])])
+    handler.use(muted(layer, deps));
   return handler;
 }
 

@@ -1,23 +1,25 @@
 import type { Log } from "../ports.ts";
 
-const levels = ["debug", "info", "warn", "error"] as const;
+/** From what only a search for a cause needs to what somebody must look at. */
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof logLevels)[number];
 
 export interface JsonLogOptions {
   /** Takes one line without its end; on Lambda `(line) => process.stdout.write(line + "\n")`: `console` would add a prefix. */
   readonly print: (line: string) => void;
   readonly nowMs: () => number;
   /** Less than this is not written; `info` unless given. */
-  readonly minimum?: (typeof levels)[number];
-  /** Fields of every line: which function, which build. */
-  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly minimum?: LogLevel;
+  /** Fields of every line, asked for at each: which function, which build, which invocation. */
+  readonly fields?: () => Readonly<Record<string, unknown>>;
 }
 
 /** One JSON object a line: `time`, `level`, `event`, then the fields. Errors are written with their causes. Never throws. */
-export function createJsonLog({ print, nowMs, minimum = "info", fields: always = {} }: JsonLogOptions): Log {
+export function createJsonLog({ print, nowMs, minimum = "info", fields: always = () => ({}) }: JsonLogOptions): Log {
   return {
     write(level, event, fields) {
-      if (levels.indexOf(level) < levels.indexOf(minimum)) return;
-      const line = { time: new Date(nowMs()).toISOString(), level, event, ...always, ...fields };
+      if (logLevels.indexOf(level) < logLevels.indexOf(minimum)) return;
+      const line = { time: new Date(nowMs()).toISOString(), level, event, ...always(), ...fields };
       try {
         print(JSON.stringify(line, legible));
       } catch {

@@ -33,6 +33,8 @@ export const envNames = {
   tenantClaim: "TICKWRIGHT_TENANT_CLAIM",
   /** CloudWatch namespace of the metrics. */
   metrics: "TICKWRIGHT_METRICS",
+  /** The least level that is logged: `debug`, `info`, `warn` or `error`; `info` unless set. */
+  log: "TICKWRIGHT_LOG",
 } as const;
 
 /** CloudWatch namespace of an installation's metrics: two in one account do not add up. */

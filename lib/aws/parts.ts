@@ -7,10 +7,11 @@ import {
   createS3Client,
   createSqsClient,
 } from "./clients.ts";
+import { invocationFields } from "./current-invocation.ts";
 import { createDynamodbStore } from "./dynamodb-store.ts";
 import { createEmfMetrics } from "./emf-metrics.ts";
 import { createEventBus } from "./event-bus.ts";
-import { createJsonLog } from "./json-log.ts";
+import { createJsonLog, type LogLevel, logLevels } from "./json-log.ts";
 import { envNames } from "./names.ts";
 import { processClock, processRandom } from "./process.ts";
 import { createNoPayloads, createS3Payloads } from "./s3-payloads.ts";
@@ -45,11 +46,23 @@ export function partsFrom(env: Environment) {
     events: eventsFrom(env, options),
     clock,
     random,
-    log: createJsonLog({ print, nowMs: clock.nowMs, fields: { function: env["AWS_LAMBDA_FUNCTION_NAME"], build } }),
+    log: createJsonLog({
+      print,
+      nowMs: clock.nowMs,
+      minimum: levelFrom(env),
+      fields: () => ({ function: env["AWS_LAMBDA_FUNCTION_NAME"], build, ...invocationFields(env) }),
+    }),
     metrics: createEmfMetrics({ namespace: required(env, envNames.metrics), print, nowMs: clock.nowMs }),
     limits: limitsFrom(env),
     build,
   };
+}
+
+function levelFrom(env: Environment): LogLevel {
+  const text = env[envNames.log] ?? "info";
+  const level = logLevels.find((each) => each === text);
+  if (level === undefined) throw new Error(`${envNames.log} is ${text}: it must be one of ${logLevels.join(", ")}.`);
+  return level;
 }
 
 /** An emulator says where it is as the SDK's own tools expect it; buckets then have path-style addresses. */

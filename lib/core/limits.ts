@@ -108,6 +108,8 @@ export interface Limits {
   readonly reserveMs: number;
   /** More attempts in flight than this: a worker sends a wake-up instead of ticking itself. */
   readonly tickInPlaceMax: number;
+  /** Of all runs, the share whose commits are logged, each run whole; 0 to 1. Ends and failures always are. */
+  readonly commitLogShare: number;
   /** A run that has ended owes an event, and keeps its due until that is published. No choice: it is so where there is a bus. */
   readonly isPublishing: boolean;
 }
@@ -141,5 +143,6 @@ export const defaultLimits: Limits = {
   childDepthMax: 8,
   reserveMs: 2_000,
   tickInPlaceMax: 4,
+  commitLogShare: 0.01,
   isPublishing: false,
 };

@@ -39,6 +39,7 @@ export const metricNames = [
   "events-refused",
   "payload-bytes",
   "wake-age-ms",
+  "time-short",
   "unknown-definitions",
 ] as const;
 

@@ -8,6 +8,7 @@ import { attempt, type Ran } from "./attempt.ts";
 import type { Engine } from "./engine.ts";
 import { inputsOf, type Loaded } from "./load.ts";
 import type { Processing } from "./processing.ts";
+import { logFailedAttempt } from "./run-log.ts";
 
 /** Repeatable steps that may share one commit. */
 const sharedMax = 25;
@@ -131,6 +132,8 @@ async function runHeld(
   engine.metrics.count("attempts-ended", 1, { group: node.def.group, outcome: ran.outcome?.kind ?? "begun" });
   const endedAtMs = engine.clock.nowMs();
   engine.metrics.count("attempt-ms", endedAtMs - startedAtMs, { group: node.def.group });
+  if (ran.outcome?.kind === "failed")
+    logFailedAttempt(engine, loaded.run, { ...entry, node: node.def.name }, ran.outcome.fault);
   return { kind: "ran" as const, result: resultOf(entry, ran, startedAtMs, endedAtMs) };
 }
 

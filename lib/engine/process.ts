@@ -33,7 +33,8 @@ export async function readMessage(engine: Engine, received: Received, queue: str
     engine.log.write(isNewer ? "info" : "warn", isNewer ? "message.newer-format" : "message.unreadable", {
       messageId: received.id,
       reason: error.message,
-      body: received.body.slice(0, 500),
+      // what it holds is nobody's to print: the dead-letter queue has it
+      chars: received.body.length,
     });
     const common = { body: received.body, group: "default", taskKey: received.taskKey ?? received.id };
     const [sent] = await engine.queue.send([

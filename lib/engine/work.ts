@@ -18,6 +18,7 @@ import { message, queues, send, wakeUp } from "./messages.ts";
 import { type Processed, readMessage, withStrikes } from "./process.ts";
 import { type Processing, processingOf, type Work } from "./processing.ts";
 import { claimAttempt, extendLease, recordAttempt } from "./records/attempt.ts";
+import { logFailedAttempt } from "./run-log.ts";
 import { isTransient } from "./strike.ts";
 
 /** Consumes the tasks of one worker group: claims, runs the handler, records, and ticks in place. Gives what is handed back. */
@@ -141,6 +142,8 @@ async function remote(asked: Task, loaded: Loaded, node: ProgramNode, entry: Act
   }
   engine.metrics.count("attempts-ended", 1, { group: asked.group, outcome: ran.outcome.kind });
   engine.metrics.count("attempt-ms", engine.clock.nowMs() - nowMs, { group: asked.group });
+  if (ran.outcome.kind === "failed")
+    logFailedAttempt(engine, run, { ...entry, node: node.def.name }, ran.outcome.fault);
   return await onward(asked, loaded, token);
 }
 

@@ -36,7 +36,8 @@ async function storeOn(...script: readonly Reply[]) {
     endpoint: server.url,
     region: "us-east-1",
     credentials: { accessKeyId: "a", secretAccessKey: "b" },
-    requestTimeoutMs: 100,
+    // long enough for a busy machine, unless the server is not going to answer at all
+    requestTimeoutMs: script.includes("silence") ? 100 : 20_000,
   });
   stop = async () => {
     client.destroy();
@@ -85,9 +86,11 @@ describe("the DynamoDB store", () => {
 
   test("a server that takes a request and never answers ends it as unclear, in time (L11)", async () => {
     const { store, asked } = await storeOn("silence");
-    const before = performance.now();
-    expect(await store.write(bump)).toMatchObject({ kind: "unclear" });
-    expect(performance.now() - before).toBeLessThan(1000);
+    // nothing but the client's own time-out ends it
+    expect(await store.write(bump)).toMatchObject({
+      kind: "unclear",
+      fault: { message: expect.stringContaining("requestTimeout") },
+    });
     expect(asked).toHaveLength(1);
   });
 

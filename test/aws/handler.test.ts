@@ -1,5 +1,5 @@
 import type { Context, SQSEvent } from "aws-lambda";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { bySource, type Instruments, onBatch, onSchedule } from "../../lib/aws/handler.ts";
 import { batchOf, record } from "./events.ts";
 
@@ -42,7 +42,8 @@ describe("the onion of a batch function", () => {
       return deps;
     };
     const handler = onBatch({ init }, async () => []);
-    await expect(handler(event("m1"), contextOf(1000))).rejects.toThrow("no table yet");
+    // Lambda hands over an event after the module was loaded
+    await new Promise(setImmediate);
     await expect(handler(event("m1"), contextOf(1000))).rejects.toThrow("no table yet");
     expect(await handler(event("m1"), contextOf(1000))).toEqual({ batchItemFailures: [] });
   });
@@ -132,5 +133,41 @@ describe("the onion of a scheduled function", () => {
     expect(await handler(event("m1"), contextOf(1000))).toEqual({ batchItemFailures: [] });
     expect(await handler({ source: "aws.scheduler" }, contextOf(1000))).toBeUndefined();
     expect(seen).toEqual(["m1", "tick of the clock"]);
+  });
+});
+
+describe("an invocation that runs out of time", () => {
+  it("says what it holds while it still can, and answers as if nothing had been said (M3)", async () => {
+    vi.useFakeTimers();
+    try {
+      const written: unknown[] = [];
+      const { deps, trace } = instruments();
+      const log = { write: (...line: readonly unknown[]) => void written.push(line) };
+      const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+      const handler = onBatch({ init: () => ({ ...deps, log }) }, () => promise);
+      const answer = handler(event("m1", "m2"), contextOf(30_000));
+      await vi.advanceTimersByTimeAsync(24_900);
+      expect(written).toEqual([]);
+      await vi.advanceTimersByTimeAsync(200);
+      expect(written).toEqual([["warn", "time-short", { leftMs: 5_000, holds: ["m1", "m2"] }]]);
+      expect(trace).toEqual(["time-short undefined", "flush"]);
+      resolve(["m2"]);
+      expect(await answer).toEqual({ batchItemFailures: [{ itemIdentifier: "m2" }] });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("says nothing once it has answered, also when it threw", async () => {
+    vi.useFakeTimers();
+    try {
+      const { deps, trace } = instruments();
+      const verbs = [async () => [], () => Promise.reject(new Error("defect"))];
+      for (const verb of verbs) await onBatch({ init: () => deps }, verb)(event("m1"), contextOf(1_000));
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(trace.filter((line) => line.includes("time-short"))).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -15,7 +15,12 @@ async function queueOn(...script: readonly Reply[]) {
   const server = await startScripted(...script);
   const clock: Clock = { nowMs: () => 0, sleep: async () => undefined };
   const credentials = { accessKeyId: "a", secretAccessKey: "b" };
-  const client = createSqsClient({ endpoint: server.url, region: "us-east-1", credentials, requestTimeoutMs: 200 });
+  const client = createSqsClient({
+    endpoint: server.url,
+    region: "us-east-1",
+    credentials,
+    requestTimeoutMs: 20_000,
+  });
   stop = async () => {
     client.destroy();
     await server.stop();

@@ -62,7 +62,7 @@ describe("metrics in the embedded metric format", () => {
 describe("the log", () => {
   it("is an object a line, with errors, their codes and their causes", () => {
     const { options, read } = printed();
-    const log = createJsonLog({ ...options, fields: { function: "coordinator" } });
+    const log = createJsonLog({ ...options, fields: () => ({ function: "coordinator" }) });
     const cause = new Fault("denied", "no grant", {}, { cause: new TypeError("deeper") });
     log.write("error", "batch-defect", { cause, size: 3n });
     log.write("debug", "too quiet", {});

@@ -7,7 +7,7 @@ import { read } from "./pages.ts";
 const page = read("docs/operating.md");
 
 test("every metric and dimension of the page is one that the engine counts", () => {
-  const [, metrics = ""] = page.split("## Metrics");
+  const [, metrics = ""] = page.split(/## Metrics|## Logs/);
   const rows = [...metrics.matchAll(/^\| ((?:`[a-z-]+`(?:, )?)+) \|/gm)];
   const named = rows.flatMap(([, cell = ""]) => [...cell.matchAll(/`([a-z-]+)`/g)].map(([, name = ""]) => name));
   expect(named.toSorted()).toEqual([...metricNames].sort());
@@ -27,6 +27,21 @@ test("every metric is counted somewhere", () => {
       .match(/metrics\.count\([^;]*/g)
       ?.join("\n") ?? "";
   expect(metricNames.filter((name) => !counted.includes(`"${name}"`))).toEqual([]);
+});
+
+test("every event of the log is on the page, and no other", () => {
+  const sources = ["lib/engine", "lib/aws", "lib/http"].flatMap((folder) =>
+    readdirSync(new URL(`../../${folder}`, import.meta.url)).flatMap((file) =>
+      file.endsWith(".ts") ? [read(`${folder}/${file}`)] : [],
+    ),
+  );
+  const written = sources.join("\n").match(/log\??\.write\([^;{]*/g) ?? [];
+  const events = written.flatMap((call) => [...call.matchAll(/"([a-z]+[.-][a-z.-]+)"/g)].map(([, name = ""]) => name));
+  const [, logs = ""] = page.split("## Logs");
+  const named = [...logs.matchAll(/^\| ((?:`[a-z.-]+`(?:, )?)+) \|/gm)].flatMap(([, cell = ""]) =>
+    [...cell.matchAll(/`([a-z.-]+)`/g)].map(([, name = ""]) => name),
+  );
+  expect(named.toSorted()).toEqual([...new Set(events)].sort());
 });
 
 test("the periods and counts of the page are the engine's", () => {

@@ -59,7 +59,9 @@ describe("a batch of all kinds", () => {
     expect(dead?.Body).toBe("{runId:");
     expect(dead?.MessageAttributes?.["reason"]?.StringValue).toMatch(/JSON/);
     expect(metricsOf(here.lines)).toMatchObject({ "messages-dead": 1, "runs-missing": 1, "messages-handed-back": 1 });
-    expect(errorsIn(here.lines).map(({ event: name, runId }) => [name, runId])).toEqual([["processing.failed", "bad"]]);
+    expect(errorsIn(here.lines)).toMatchObject([
+      { event: "processing.failed", runId: "bad", requestId: contextOf(0).awsRequestId, build: "build-1" },
+    ]);
   });
 
   test("received again, it does nothing twice", async () => {
