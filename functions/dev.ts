@@ -22,7 +22,7 @@ import { startHttpServer } from "../lib/local/http-server.ts";
 import { createMortality, type Mortality } from "../lib/local/mortal.ts";
 import { type Stack, type StackOptions, startStack } from "../lib/local/stack.ts";
 import { awsCommand, nodeCommand } from "../lib/local/wake-command.ts";
-import type { Log, Metrics, RunStore } from "../lib/ports.ts";
+import type { Events, Log, Metrics, RunStore } from "../lib/ports.ts";
 
 /** What a developer's machine wants otherwise than AWS: faults heal in seconds instead of minutes. */
 export const devLimits: Limits = {
@@ -47,6 +47,8 @@ export interface DevOptions extends Pick<StackOptions, "dataFolder" | "ports" | 
   readonly isMetered?: boolean;
   /** Otherwise than {@link devLimits}. */
   readonly limits?: Partial<Limits>;
+  /** Where ends of runs and opened gates are told; nowhere unless given. */
+  readonly events?: Events;
   /** Of the API; any free one unless given. */
   readonly apiPort?: number;
 }
@@ -82,6 +84,7 @@ export async function startDev(options: DevOptions): Promise<Dev> {
           createSqsQueue({ client: wired.clients.sqs, queueBase: wired.queueBase, clock, random }),
         ),
         payloads: mortality.guarded(createS3Payloads({ client: wired.clients.s3, bucket: wired.bucket, clock })),
+        events: options.events,
         clock,
         random,
         log: options.log,
@@ -127,6 +130,7 @@ Runs Tickwright on this machine: DynamoDB, SQS and S3 on loopback, and the funct
   --ephemeral       keep nothing; otherwise everything stays in .tickwright/ and goes on at the next start
   --data FOLDER     keep it elsewhere
   --start FILE      start the runs of a JSON file: [{ "workflow": "order", "runId": "o-1", "input": { ... } }, ...]
+  --events          print what an installation with a bus would publish
   --api-port N      where the HTTP API listens; any free port otherwise
   --quiet           print no log lines
   --help            this text
@@ -137,6 +141,7 @@ const options = {
   data: { type: "string" },
   start: { type: "string" },
   "api-port": { type: "string" },
+  events: { type: "boolean" },
   quiet: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
@@ -177,6 +182,7 @@ async function main(): Promise<void> {
     log,
     metrics: { count: () => undefined, flush: async () => undefined },
     apiPort: values.apiPort,
+    ...(values.events && { events: printed(print) }),
     ...(!values.ephemeral && { dataFolder: values.data ?? ".tickwright" }),
     onNotice: (notice) => log.write("warn", `stack.${notice.kind}`, { ...notice }),
   });
@@ -199,6 +205,16 @@ async function main(): Promise<void> {
   const stop = () => void stack.stop().then(() => process.exit(0));
   process.once("SIGINT", stop);
   process.once("SIGTERM", stop);
+}
+
+/** A bus that prints. */
+function printed(print: (line: string) => void): Events {
+  return {
+    async send(events) {
+      for (const event of events) print(`event ${JSON.stringify(event)}`);
+      return events.map(() => ({ kind: "sent" }));
+    },
+  };
 }
 
 async function startAll(engine: Engine, runs: readonly StartedRun[], print: (line: string) => void): Promise<void> {

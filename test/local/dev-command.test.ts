@@ -42,6 +42,17 @@ describe("npm run dev", () => {
     expect(await running.ended).toBe(0);
   });
 
+  it("prints what a bus would be told, if asked to", async () => {
+    const file = join(folder, "order.json");
+    const line = { sku: "lamp-oak-40", quantity: 2, unitCents: 8900 };
+    const input = { orderId: "o-1", email: "a@mail.test", address: "street-1", card: "visa-4242", lines: [line] };
+    writeFileSync(file, JSON.stringify([{ workflow: "order", runId: "o-1", input }]));
+    const running = startDev("--events", "--quiet", "--start", file);
+    await running.until('event {"kind":"run-finished","tenant":"default","runId":"o-1"');
+    running.stop();
+    expect(await running.ended).toBe(0);
+  });
+
   it("says why it ends when the input of an example takes the process down", async () => {
     const file = join(folder, "runs.json");
     const line = { sku: "sku-crash", quantity: 1, unitCents: 100 };
