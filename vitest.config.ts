@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-const common = { testTimeout: 60_000, pool: "threads" as const };
+const common = { testTimeout: 60_000, hookTimeout: 60_000, pool: "threads" as const };
 
 /**
  * `unit` is what `npm test` runs. `stack` deploys to MiniStack, which has to be installed in `.venv`; `package` packs, installs
