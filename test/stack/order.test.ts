@@ -63,7 +63,7 @@ describe("an order on the deployed stack, with IAM enforced", () => {
       limits: { ...defaultLimits, owedGraceMs: 1 },
       build: "test",
     });
-  }, 180_000);
+  }, 300_000);
   afterAll(() => emulator?.stop());
 
   /** More lines than a worker ticks by itself, and more money than goes without approval. */

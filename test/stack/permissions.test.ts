@@ -38,7 +38,7 @@ describe("the deployed stack, with IAM enforced", () => {
     const sqs = createSqsClient(options);
     send = (queue, body) =>
       sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(QueueBase, queue), MessageBody: body }));
-  }, 120_000);
+  }, 300_000);
   afterAll(() => emulator?.stop());
 
   async function allowedTo(role: string, timeoutMs = 30_000): Promise<string[]> {
