@@ -13,7 +13,17 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import type { MetricName } from "../lib/core/metrics.ts";
 import { type RunbookAnchor, runbook } from "./runbook.ts";
-import { conflictRatio, engineMetric, functionMetric, tableMetric, tableParts, throttledOf } from "./signals.ts";
+import { engineMetric, functionMetric, tableMetric, tableParts } from "./signals.ts";
+
+/** More than this in five minutes is looked at; a hundred invocations and a thousand write units a second unless given. */
+export interface Ceilings {
+  /** Of one function. */
+  readonly invocations?: number;
+  /** Of the table. */
+  readonly writeUnits?: number;
+}
+
+const ceiling = { invocations: 30_000, writeUnits: 300_000 } as const;
 
 /** What alarms watch. */
 export interface AlarmParts {
@@ -25,6 +35,7 @@ export interface AlarmParts {
   readonly scheduleDeadQueue: Queue;
   readonly table: ITable | TableV2;
   readonly metricsNamespace: string;
+  readonly ceilings: Ceilings | "learnt";
   readonly runbookUrl: string;
   readonly actions: readonly IAlarmAction[];
 }
@@ -35,12 +46,12 @@ interface Watch {
   readonly above?: number;
   /** Of the last periods of five minutes, how many; one of one unless given. */
   readonly of?: readonly [periods: number, outOf: number];
+  /** Too few values for a percentile leave the alarm as it is. */
+  readonly isFewIgnored?: boolean;
 }
 
 /** Ten minutes: five sweeps and as many wake-ups. */
 const overdueMsMax = 600_000;
-/** Of a hundred tries. Five tries in jittered windows let through all but a few at ten contenders. */
-const conflictPercentMax = 50;
 /** Standard deviations around what CloudWatch has learnt of the last two weeks. */
 const bandWidth = 4;
 
@@ -58,10 +69,15 @@ const never: { readonly [id in string]: readonly [MetricName, RunbookAnchor] } =
  * the watchdog's.
  */
 export function createAlarms(scope: Construct, parts: AlarmParts): readonly Alarm[] {
-  const { metricsNamespace: namespace, table } = parts;
+  const { metricsNamespace: namespace, table, ceilings } = parts;
+  const { invocations = ceiling.invocations, writeUnits = ceiling.writeUnits } = ceilings === "learnt" ? {} : ceilings;
   const alarms: Alarm[] = [];
   const describe = (anchor: RunbookAnchor) => `${runbook[anchor]} ${parts.runbookUrl}#${anchor}`;
-  const watch = (id: string, anchor: RunbookAnchor, { metric, above = 0, of: [periods, outOf] = [1, 1] }: Watch) => {
+  const watch = (
+    id: string,
+    anchor: RunbookAnchor,
+    { metric, above = 0, of: [periods, outOf] = [1, 1], isFewIgnored }: Watch,
+  ) => {
     const alarm = new Alarm(scope, id, {
       metric,
       threshold: above,
@@ -70,10 +86,12 @@ export function createAlarms(scope: Construct, parts: AlarmParts): readonly Alar
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
       alarmDescription: describe(anchor),
+      ...(isFewIgnored && { evaluateLowSampleCountPercentile: "ignore" }),
     });
     alarms.push(alarm);
   };
-  const watchBand = (id: string, anchor: RunbookAnchor, metric: IMetric) => {
+  const watchLoad = (id: string, anchor: RunbookAnchor, metric: IMetric, ceiling: number) => {
+    if (ceilings !== "learnt") return watch(id, anchor, { metric, above: ceiling, of: [3, 3] });
     const alarm = new AnomalyDetectionAlarm(scope, id, {
       metric,
       stdDevs: bandWidth,
@@ -101,7 +119,13 @@ export function createAlarms(scope: Construct, parts: AlarmParts): readonly Alar
     above: overdueMsMax,
     of: [2, 2],
   });
-  watch("ConflictsAlarm", "conflicts", { metric: conflictRatio(namespace), above: conflictPercentMax, of: [3, 3] });
+  // a try wins with 0 or loses with 100, so the median says which most do; under 20 tries it says nothing, and changes nothing
+  watch("ConflictsAlarm", "conflicts", {
+    metric: engineMetric(namespace, "conflicts-percent", "p50"),
+    above: 50,
+    of: [3, 3],
+    isFewIgnored: true,
+  });
   // some during a deploy are as they should be
   watch("FormatAheadAlarm", "format-ahead", { metric: engineMetric(namespace, "format-ahead"), of: [4, 4] });
 
@@ -119,12 +143,15 @@ export function createAlarms(scope: Construct, parts: AlarmParts): readonly Alar
     watch(`${id}ThrottlesAlarm`, "function-throttles", { metric: functionMetric(fn, "Throttles"), of: [2, 3] });
   }
   for (const fn of parts.looping)
-    watchBand(`${fn.node.id}InvocationsAlarm`, "invocations", functionMetric(fn, "Invocations"));
+    watchLoad(`${fn.node.id}InvocationsAlarm`, "invocations", functionMetric(fn, "Invocations"), invocations);
   for (const index of tableParts) {
     const part = index === undefined ? "Table" : `Index${index.charAt(0).toUpperCase()}${index.slice(1)}`;
-    watch(`${part}ThrottlesAlarm`, "table-throttles", { metric: throttledOf(table, index), of: [2, 3] });
+    for (const what of ["Read", "Write"] as const) {
+      const metric = tableMetric(table, `${what}ThrottleEvents`, index);
+      watch(`${part}${what}ThrottlesAlarm`, "table-throttles", { metric, of: [2, 3] });
+    }
   }
-  watchBand("WriteUnitsAlarm", "write-units", tableMetric(table, "ConsumedWriteCapacityUnits"));
+  watchLoad("WriteUnitsAlarm", "write-units", tableMetric(table, "ConsumedWriteCapacityUnits"), writeUnits);
   if (parts.actions.length > 0) for (const alarm of alarms) alarm.addAlarmAction(...parts.actions);
   return alarms;
 }

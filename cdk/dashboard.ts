@@ -13,7 +13,7 @@ import type { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
 import type { Construct } from "constructs";
 import type { Queues } from "./queues.ts";
 import { type RunbookAnchor, runbook } from "./runbook.ts";
-import { conflictRatio, engineMetric, functionMetric, tableMetric, tableParts, throttledOf } from "./signals.ts";
+import { engineMetric, functionMetric, tableMetric, tableParts, throttledOf } from "./signals.ts";
 
 interface DashboardParts {
   readonly functions: readonly NodejsFunction[];
@@ -89,7 +89,7 @@ function flow({ metricsNamespace: namespace, queues, functions, table }: Dashboa
         ["p50", "p99"].map((p) => engineMetric(namespace, "attempt-ms", p).with({ label: p })),
       ),
       graph("Is the same run woken from many sides?", of("commits", "requeues", "noop-ticks"), [
-        conflictRatio(namespace),
+        engineMetric(namespace, "conflicts-percent", "Average"),
       ]),
     ],
     [

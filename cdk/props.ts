@@ -7,6 +7,7 @@ import type { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Bucket, IBucket } from "aws-cdk-lib/aws-s3";
 import type { Limits } from "../lib/core/limits.ts";
 import type { Tier } from "../lib/core/queue-names.ts";
+import type { Ceilings } from "./alarms.ts";
 import type { ApiOptions } from "./api.ts";
 import type { FunctionOptions, MappedOptions } from "./functions.ts";
 
@@ -94,6 +95,11 @@ export interface TickwrightProps<Groups extends string = string> {
   readonly logRetention?: RetentionDays;
   /** Who is told when an alarm goes off. */
   readonly alarmActions?: readonly IAlarmAction[];
+  /**
+   * How much invocation and writing is alarming: more than so many in five minutes, three times in a row. `"learnt"`: a band that CloudWatch learns in two
+   * weeks and that costs three alarm metrics each. Emulators know no such bands.
+   */
+  readonly ceilings?: Ceilings | "learnt";
   /** Where your copy of the runbook is read, without an anchor: alarms link to it. The page of the package unless given. */
   readonly runbookUrl?: string;
   /** A CloudWatch dashboard; yes unless said otherwise (three of an account are free, then 3 US$ a month each). */

@@ -26,8 +26,10 @@ export const runbook = {
   "table-throttles": "DynamoDB refuses reads or writes: see which key is hot, and slow down whoever floods it.",
   conflicts: "Most commits meet another one: find the runs that are woken from many sides at once.",
   recursion: "Lambda cut a chain of invocations: its RecursiveLoop must be Allow; deploy again.",
-  invocations: "A function is called far more often than it was: find the workflow that loops before the bill does.",
-  "write-units": "The table is written far more often than it was: find the workflow that loops before the bill does.",
+  invocations:
+    "A function is called more often than its ceiling or band allows: find the workflow that loops before the bill does.",
+  "write-units":
+    "The table is written more often than its ceiling or band allows: find the workflow that loops before the bill does.",
 } as const;
 
 /** A heading of the runbook. */

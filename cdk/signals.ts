@@ -49,16 +49,3 @@ export function throttledOf(table: ITable | TableV2, index: string | undefined):
     period,
   });
 }
-
-/** Under so many commits in five minutes a ratio says nothing. */
-const commitsFloor = 100;
-
-/** Conflicts per hundred tries to commit; 0 where there are too few to tell. */
-export function conflictRatio(namespace: string): IMetric {
-  return new MathExpression({
-    expression: `IF(FILL(commits, 0) + FILL(conflicts, 0) > ${commitsFloor}, 100 * FILL(conflicts, 0) / (FILL(commits, 0) + FILL(conflicts, 0)), 0)`,
-    usingMetrics: { commits: engineMetric(namespace, "commits"), conflicts: engineMetric(namespace, "conflicts") },
-    label: "conflicts, %",
-    period,
-  });
-}

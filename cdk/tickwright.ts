@@ -27,6 +27,7 @@ import { runbookPage } from "./runbook.ts";
 import { createSchedule } from "./schedule.ts";
 import { createBucket, createTable } from "./storage.ts";
 
+export type { Ceilings } from "./alarms.ts";
 export type { ApiOptions } from "./api.ts";
 export type { FunctionBundling } from "./bundling.ts";
 export type { FunctionOptions, MappedOptions } from "./functions.ts";
@@ -130,6 +131,7 @@ export class Tickwright<Groups extends string = string> extends Construct {
       scheduleDeadQueue,
       table: this.table,
       metricsNamespace: this.metricsNamespace,
+      ceilings: props.ceilings ?? {},
       runbookUrl,
       actions: props.alarmActions ?? [],
     });
@@ -201,7 +203,7 @@ export class Tickwright<Groups extends string = string> extends Construct {
     for (const fn of this.functions()) fn.addEnvironment(envNames.build, build);
     const watchdog = this.watchdog.node.defaultChild as CfnFunction;
     for (const fn of this.functions()) {
-      if (fn !== this.watchdog) watchdog.addResourceDependency(fn.node.defaultChild as CfnFunction);
+      if (fn !== this.watchdog) watchdog.node.addDependency(fn.node.defaultChild as CfnFunction);
     }
   }
 

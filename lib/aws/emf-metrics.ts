@@ -67,7 +67,8 @@ export function createEmfMetrics({ namespace, print, nowMs }: EmfMetricsOptions)
   };
 }
 
-function unitOf(name: MetricName): "Milliseconds" | "Bytes" | "Count" {
+function unitOf(name: MetricName): "Milliseconds" | "Percent" | "Bytes" | "Count" {
   if (name.endsWith("-ms")) return "Milliseconds";
+  if (name.endsWith("-percent")) return "Percent";
   return name.endsWith("-bytes") ? "Bytes" : "Count";
 }

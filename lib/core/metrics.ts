@@ -3,6 +3,7 @@ export const metricNames = [
   "commits",
   "commits-ambiguous",
   "conflicts",
+  "conflicts-percent",
   "requeues",
   "noop-ticks",
   "ticks",

@@ -38,6 +38,7 @@ export async function commit(engine: Engine, previous: Run, next: Run, attempt: 
   switch (written.kind) {
     case "applied":
       engine.metrics.count("commits");
+      engine.metrics.count("conflicts-percent", 0);
       return {
         kind: "applied",
         run: { ...fitting, recordVersion: previous.recordVersion + 1 },
@@ -74,6 +75,7 @@ function refused(
   }
   if (stored[rowAttributes.live] === undefined) return { kind: "ended" };
   engine.metrics.count("conflicts", 1, { attempt: String(attempt) });
+  engine.metrics.count("conflicts-percent", 100);
   engine.log.write("debug", "commit.conflict", {
     runId: next.runId,
     attempt,

@@ -102,46 +102,63 @@ describe("the alarms", () => {
   it("watch throttled reads and writes of the table and of each index apart: the table's own metric tells of no index", () => {
     const watched = Object.values(alarms)
       .filter((alarm) => anchorOf(alarm) === "table-throttles")
-      .map((alarm) =>
-        metricsOf(alarm).map(({ MetricName: name, Dimensions: dimensions }) => [
-          name,
-          dimensions.find(({ Name: each }: Json) => each === "GlobalSecondaryIndexName")?.Value,
-        ]),
-      );
+      .map(({ MetricName: name, Dimensions: dimensions }) => [
+        name,
+        dimensions.find(({ Name: each }: Json) => each === "GlobalSecondaryIndexName")?.Value,
+      ]);
     const both = (index: string | undefined) => [
       ["ReadThrottleEvents", index],
       ["WriteThrottleEvents", index],
     ];
-    expect(watched).toEqual([undefined, ...Object.values(indexes).map(({ name }) => name)].map(both));
+    expect(watched).toEqual([undefined, ...Object.values(indexes).map(({ name }) => name)].flatMap(both));
   });
 
-  it("hold invocations of whatever messages call, and write units, against a band that is learnt", () => {
-    const bands = Object.values(alarms).filter(({ ThresholdMetricId: id }) => id !== undefined);
+  const loads = [
+    "ConsumedWriteCapacityUnits Table",
+    ...["Coordinator", "WorkerDefault", "WorkerMail"].map((fn) => `Invocations ${fn}`),
+  ];
+  const loadOf = (alarm: Json): string => {
+    const [{ MetricName: name, Dimensions: dimensions }] = metricsOf(alarm);
+    return `${name} ${targetOf(dimensions?.[0].Value)}`;
+  };
+
+  it("hold invocations of whatever messages call, and write units, under a ceiling", () => {
+    const given = { groups: { default: {}, mail: {} }, ceilings: { invocations: 7, writeUnits: 8 } };
+    for (const [from, invocations, writeUnits] of [
+      [template, 30_000, 300_000],
+      [synthesized(given), 7, 8],
+    ] as const) {
+      const held = Object.values(all(from, "AWS::CloudWatch::Alarm")).filter((alarm) => loads.includes(loadOf(alarm)));
+      expect(held.map(loadOf).sort()).toEqual(loads);
+      for (const { MetricName: name, Threshold: threshold, EvaluationPeriods: periods } of held) {
+        expect([threshold, periods]).toEqual([name === "Invocations" ? invocations : writeUnits, 3]);
+      }
+    }
+  });
+
+  it("hold them against a band that CloudWatch learns, if one wants", () => {
+    const learnt = synthesized({ groups: { default: {}, mail: {} }, ceilings: "learnt" });
+    const bands = Object.values(all(learnt, "AWS::CloudWatch::Alarm")).filter(({ ThresholdMetricId: id }) => id);
+    expect(bands.map(loadOf).sort()).toEqual(loads);
     for (const band of bands) {
       expect(band.ComparisonOperator).toBe("GreaterThanUpperThreshold");
       expect(JSON.stringify(band.Metrics)).toContain("ANOMALY_DETECTION_BAND");
     }
-    const watched = bands.map((band) => {
-      const [{ MetricName: name, Dimensions: dimensions }] = metricsOf(band);
-      return `${name} ${targetOf(dimensions[0].Value)}`;
-    });
-    expect(watched.sort()).toEqual([
-      "ConsumedWriteCapacityUnits Table",
-      "Invocations Coordinator",
-      "Invocations WorkerDefault",
-      "Invocations WorkerMail",
-    ]);
   });
 
-  it("see a conflict ratio only where there are commits enough to tell", () => {
-    const alarm = alarmOf("ConflictsAlarm");
-    expect(
-      metricsOf(alarm)
-        .map(({ MetricName: name }) => name)
-        .sort(),
-    ).toEqual(["commits", "conflicts"]);
-    expect(JSON.stringify(alarm.Metrics)).toContain("> 100, 100 * FILL(conflicts, 0)");
-    expect(alarm).toMatchObject({ Threshold: 50, EvaluationPeriods: 3, DatapointsToAlarm: 3 });
+  it("are plain ones unless one wants bands: emulators know no metric math", () => {
+    for (const alarm of Object.values(alarms)) expect(alarm.Metrics).toBeUndefined();
+  });
+
+  it("see conflicts where most tries lose, for long, and there are enough of them to tell", () => {
+    expect(alarmOf("ConflictsAlarm")).toMatchObject({
+      MetricName: "conflicts-percent",
+      ExtendedStatistic: "p50",
+      EvaluateLowSampleCountPercentile: "ignore",
+      Threshold: 50,
+      EvaluationPeriods: 3,
+      DatapointsToAlarm: 3,
+    });
   });
 
   it("tell whom one names, of all of them", () => {
