@@ -27,14 +27,23 @@ export function envFor(port: number): Record<string, string> {
   };
 }
 
+/** Asks both for their health. Whatever answers, and not with the list of its services, is something else: web servers say 200 to any path. */
 export async function listenerAt(port: number): Promise<Listener> {
   for (const kind of ["ministack", "localstack"] as const) {
-    const answer = await fetch(`${endpointAt(port)}/_${kind}/health`, { signal: AbortSignal.timeout(2_000) }).catch(
-      () => undefined,
-    );
-    if (answer?.ok) return kind;
+    if (await hasServices(`${endpointAt(port)}/_${kind}/health`)) return kind;
   }
   return (await isTaken(port)) ? "something else" : "nothing";
+}
+
+async function hasServices(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    const said = (await answer.json()) as { readonly services?: unknown } | null;
+    return answer.ok && typeof said?.services === "object" && said.services !== null;
+  } catch {
+    // nothing listens, or it does not speak JSON
+    return false;
+  }
 }
 
 /** Waits until it answers; says every few seconds that it does not yet. Throws what `onGiveUp` says. */

@@ -1,7 +1,7 @@
 import { composeUp, hasDocker, type Profile } from "./compose.ts";
 import { endpointAt, listenerAt, portOf, untilUp } from "./endpoint.ts";
 import { installMinistack, spawnMinistack } from "./ministack.ts";
-import { logFile, makeFolder, remember } from "./state.ts";
+import { logFile, makeFolder, remember, remembered } from "./state.ts";
 
 export type With = Profile | "python";
 
@@ -18,11 +18,19 @@ export async function up(asked: { readonly with?: With }, say: (line: string) =>
     );
   }
   if (there !== "nothing") {
-    say(`${there} listens on ${endpointAt(port)} already: that is used, and "npm run stack:down" leaves it alone.`);
+    const isFromHere = remembered()?.port === port;
+    const down = isFromHere ? "stops it" : "leaves it alone";
+    say(`${there} listens on ${endpointAt(port)} already: that is used, and "npm run stack:down" ${down}.`);
     return next(say);
   }
   makeFolder();
-  const way = asked.with ?? (hasDocker() ? "ministack" : "python");
+  const isDockerThere = asked.with !== "python" && hasDocker();
+  if (asked.with !== undefined && asked.with !== "python" && !isDockerThere) {
+    throw new Error(
+      `${asked.with} was asked for in Docker, but Docker with its compose plugin does not answer here: start it, or take "--with python".`,
+    );
+  }
+  const way = asked.with ?? (isDockerThere ? "ministack" : "python");
   if (way === "python") await startProcess(port, say);
   else {
     say(`Starting ${way} with Docker compose.`);
