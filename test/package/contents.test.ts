@@ -40,7 +40,7 @@ describe("what is packed", () => {
     Object.values(manifest.exports).map((entry) => normalize(entry[kind] ?? ""));
 
   it("holds the functions, and no test, no example, no embedded stack", () => {
-    const functions = ["coordinator", "worker", "watchdog"].map((name) => `dist/functions/${name}.js`);
+    const functions = ["coordinator", "worker", "watchdog", "api"].map((name) => `dist/functions/${name}.js`);
     expect([...held]).toEqual(expect.arrayContaining(functions));
     const stray =
       /^(?:lib|test|examples|benchmarks|node_modules)\b|^dist\/(?:examples|test|lib\/(?:local|cli))|functions\/dev|\.test\./;
