@@ -51,7 +51,7 @@ const everything = definitionOf(
   ref("last"),
 );
 const doomed = definitionOf("doomed", [stepNode("d", ["$input"]), stepNode("d.undo", ["d"], { compensates: "d" })]);
-export const definitions: readonly Definition[] = [everything, kid, doomed];
+const definitions: readonly Definition[] = [everything, kid, doomed];
 
 /** What the workload's handlers do: nothing, or what the node is called for. */
 function handlerOf(tokens: string[]): RawHandler {

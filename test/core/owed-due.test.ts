@@ -136,6 +136,39 @@ describe("due, by the state of what is in flight", () => {
   });
 });
 
+describe("due of what has ended or is parked", () => {
+  const owing = runWith([entry("unwanted")], { phase: "failed", endedAtMs: t0 });
+  const grace = defaultLimits.owedGraceMs;
+  const kept = (run: Run, due: Run["due"]) => dueOf(run, due, t0, defaultLimits);
+
+  test.each([
+    ["stands as long as it is ahead and soon enough", t0 + 1, t0 + 1],
+    ["stands at the very end of the time that is given", t0 + grace, t0 + grace],
+    ["is set anew when it has come", t0, t0 + grace],
+    ["is set anew when it is over", t0 - 1, t0 + grace],
+    ["is set anew when it is later than wanted", t0 + grace + 1, t0 + grace],
+  ])("what a terminal run owes %s", (_, storedMs, wantedMs) => {
+    const stored = { kind: "at", atMs: storedMs } as const;
+    const due = kept(owing, stored);
+    expect(due).toEqual({ kind: "at", atMs: wantedMs });
+    // the same reference: the index is left alone, which costs
+    expect(due === stored).toBe(storedMs === wantedMs);
+  });
+
+  test("a terminal run owes nothing for what is not unwanted, and is found by its end alone", () => {
+    const settled = runWith([entry("child")], { phase: "failed", endedAtMs: t0 });
+    expect(kept(settled, { kind: "at", atMs: t0 + 1 })).toEqual({ kind: "ended-badly", atMs: t0 });
+  });
+
+  test("a parked run that is in its partition already stays there, unless its deadline is another", () => {
+    const parked = runWith([entry("parked", { untilMs: 0 })], { isParked: true });
+    const stored = { kind: "parked", atMs: parked.deadlineAtMs } as const;
+    expect(kept(parked, stored)).toBe(stored);
+    expect(kept(parked, { ...stored, atMs: stored.atMs - 1 })).toEqual(stored);
+    expect(kept(parked, { kind: "at", atMs: parked.deadlineAtMs })).toEqual(stored);
+  });
+});
+
 describe("the pause before another try", () => {
   const policies = fc.record<RetryPolicy>({
     attempts: fc.integer({ min: 1, max: 100 }),

@@ -7,8 +7,9 @@ import { differences } from "../../examples/demo/expectation.ts";
 import { isSettled, type Run } from "../../lib/core/run.ts";
 import { decide } from "../../lib/engine/decide.ts";
 import { findRun, readResult, timeline } from "../../lib/engine/inspect.ts";
+import { overlapsOf } from "./crash/claims.ts";
 import { approvedByHand, plannedRuns } from "./crash-runs.ts";
-import { type DevProcess, engineAt, overlaps, spawnDev } from "./dev-process.ts";
+import { type DevProcess, engineAt, spawnDev } from "./dev-process.ts";
 
 /** Kills the process this often while everything is under way. */
 const kills = 3;
@@ -64,11 +65,11 @@ test("fifty runs end as they should although the process is killed again and aga
     const told = await timeline(engine, refOf(planned));
     const { output } = await readResult(engine, refOf(planned));
     const found = differences(planned.expect, told, output?.ok ? output.value : undefined);
-    wrong.push(...found.map((each) => `${planned.runId}: ${each}`), ...(await overlaps(engine, refOf(planned))));
+    wrong.push(...found.map((each) => `${planned.runId}: ${each}`), ...(await overlapsOf(engine, refOf(planned))));
     const attempts = told.nodes.flatMap((node) => node.attempts);
     lost += attempts.filter(({ state }) => state === "lost").length;
     for (const { childRunId: runId } of attempts) {
-      if (runId !== undefined) wrong.push(...(await overlaps(engine, refOf({ runId }))));
+      if (runId !== undefined) wrong.push(...(await overlapsOf(engine, refOf({ runId }))));
     }
   }
   close();

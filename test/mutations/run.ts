@@ -1,13 +1,23 @@
 /**
- * Takes one rule after the other out of the production source, in a copy, and demands that the test which stands for it fails by
- * assertion. A test that passes without its rule guards nothing; a text that is found no more, or twice, fails the run, so that the
- * table cannot rot. `npm run test:mutations`, or with ids to run only those: `npm run test:mutations -- H1 W4`.
+ * `npm run mutate`: is there a test for each rule?
+ *
+ * First the named list: takes one rule of the protocol after the other out of the production source, in a copy, and demands that the test
+ * which stands for it fails by assertion. A test that passes without its rule guards nothing; a text that is found no more, or twice, fails
+ * the run, so that the table cannot rot. Prints which test caught which. Then Stryker, which takes out everything that can be taken out
+ * of `lib/core` and `lib/engine`, a piece at a time: hours for all of it, so name files; what is measured already is not measured again.
+ *
+ *     npm run mutate -- H1 W4                            only these of the named list
+ *     npm run mutate -- --named                          only the named list (what CI runs)
+ *     npm run mutate -- --named --write                  and keep what was found in docs/mutations.md (also with ids)
+ *     npm run mutate -- --stryker --files lib/core/due.ts,lib/core/owed.ts
  */
 import { spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { mutated } from "./mutated.ts";
+import { withNamed } from "./page.ts";
 import { type Mutation, mutations } from "./table.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -20,7 +30,12 @@ interface Case {
   readonly failures: readonly string[];
 }
 
-type Verdict = { readonly kind: "killed" | "survived" | "broken"; readonly why: string };
+/** What became of a mutation; `by`: the tests that caught it. */
+type Verdict = {
+  readonly kind: "killed" | "survived" | "broken";
+  readonly why: string;
+  readonly by: readonly string[];
+};
 
 async function copyTree(name: string, at: string): Promise<string> {
   const folder = join(at, name);
@@ -43,7 +58,7 @@ async function runTests(folder: string, files: readonly string[], title?: string
       ...pattern,
       "--reporter=json",
       `--outputFile=${report}`,
-      "--testTimeout=20000",
+      "--testTimeout=120000",
     ],
     folder,
   );
@@ -88,22 +103,25 @@ async function judge(folder: string, mutation: Mutation): Promise<Verdict> {
     await writeFile(path, mutated(source, mutation));
     const cases = await runTests(folder, [mutation.test.file], mutation.test.title);
     const failed = cases.filter(({ isPassed }) => !isPassed);
-    if (cases.length === 0) return { kind: "broken", why: "no test of this title" };
-    if (failed.length === 0) return { kind: "survived", why: "the test passes without the rule" };
+    if (cases.length === 0) return { kind: "broken", why: "no test of this title", by: [] };
+    if (failed.length === 0) return { kind: "survived", why: "the test passes without the rule", by: [] };
     const other = failed.flatMap(({ failures }) => failures).find((text) => !isAssertion(text));
-    if (other !== undefined) return { kind: "broken", why: `failed, but not by assertion: ${other.slice(0, 300)}` };
-    return { kind: "killed", why: "" };
+    if (other !== undefined)
+      return { kind: "broken", why: `failed, but not by assertion: ${other.slice(0, 300)}`, by: [] };
+    return { kind: "killed", why: "", by: failed.map(({ title }) => title) };
   } catch (error) {
-    return { kind: "broken", why: error instanceof Error ? error.message : String(error) };
+    return { kind: "broken", why: error instanceof Error ? error.message : String(error), by: [] };
   } finally {
     await writeFile(path, source);
   }
 }
 
-async function main(wanted: readonly string[]): Promise<boolean> {
+/** The named list, or those of it that are wanted. Gives whether every one was caught. */
+async function runNamed(wanted: readonly string[], isWritten: boolean): Promise<boolean> {
   const chosen = mutations.filter(
     ({ id }) => wanted.length === 0 || wanted.some((one) => id === one || id.startsWith(`${one} `)),
   );
+  if (chosen.length === 0) throw new Error(`no mutation is called ${wanted.join(", ")}`);
   for (const mutation of chosen) mutated(await readFile(join(root, mutation.file), "utf8"), mutation);
   const at = await mkdtemp(join(tmpdir(), "mutations-"));
   try {
@@ -115,10 +133,27 @@ async function main(wanted: readonly string[]): Promise<boolean> {
     if (failing.length > 0) return false;
     const verdicts = await judgeAll(folders, chosen);
     const count = (kind: Verdict["kind"]) => [...verdicts.values()].filter((verdict) => verdict.kind === kind).length;
+    console.log("\nWhich test caught which:\n");
+    for (const { id, test } of chosen) {
+      const verdict = verdicts.get(id);
+      const [by = verdict?.kind ?? "", ...more] = verdict?.by ?? [];
+      console.log(`${id.padEnd(24)} ${test.file}: ${by}${more.length > 0 ? ` (and ${more.length} more)` : ""}`);
+    }
     console.log(
       `\n${verdicts.size} mutations: ${count("killed")} killed, ${count("survived")} survived, ${count("broken")} broken`,
     );
-    return count("killed") === verdicts.size;
+    const isClean = count("killed") === verdicts.size;
+    if (isWritten) {
+      const page = join(root, "docs/mutations.md");
+      await writeFile(
+        page,
+        withNamed(
+          await readFile(page, "utf8"),
+          new Map([...verdicts].flatMap(([id, { kind, by }]) => (kind === "killed" ? [[id, by] as const] : []))),
+        ),
+      );
+    }
+    return isClean;
   } finally {
     await rm(at, { recursive: true, force: true });
   }
@@ -145,4 +180,37 @@ async function judgeAll(
   return verdicts;
 }
 
-process.exitCode = (await main(process.argv.slice(2))) ? 0 : 1;
+/** Stryker's mutants, on the files named or on all. Its figures go to the terminal and to `.stryker/report.json`. */
+async function runStryker(files: string | undefined): Promise<boolean> {
+  const scope = files === undefined ? [] : ["--mutate", files];
+  if (files === undefined) console.log("All of lib/core and lib/engine takes hours: --files names less.");
+  const child = spawn(
+    process.execPath,
+    [
+      join(root, "node_modules/@stryker-mutator/core/bin/stryker.js"),
+      "run",
+      "test/mutations/stryker.config.json",
+      ...scope,
+    ],
+    { cwd: root, stdio: "inherit" },
+  );
+  return await new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve(code === 0));
+  });
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    named: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    stryker: { type: "boolean", default: false },
+    files: { type: "string" },
+  },
+});
+const isNamed = values.named || !values.stryker;
+const isStryker = values.stryker || (!values.named && positionals.length === 0);
+const isCaught = !isNamed || (await runNamed(positionals, values.write));
+const isDone = !isStryker || (await runStryker(values.files));
+process.exitCode = isCaught && isDone ? 0 : 1;

@@ -9,7 +9,7 @@ import { requeueDelaySeconds } from "../../lib/engine/requeue.ts";
 import { signal, workflow } from "../../lib/index.ts";
 import type { Fields, Key, RunStore } from "../../lib/ports.ts";
 import type { MemoryStore } from "../../lib/testing/memory-store.ts";
-import { createStage, input, isCommit, plus, type Stage, tasks, wakes } from "./stage.ts";
+import { crash, createStage, input, isCommit, isLoad, plus, type Stage, tasks, wakes } from "./stage.ts";
 
 const go = signal("go", v.object({ n: v.number() }));
 const chain = workflow("chain", { input }, (f, given) => f.run(plus("b"), f.run(plus("a"), given)));
@@ -95,7 +95,10 @@ test("uid: messages of a purged run that are received again are no evidence agai
   held.release();
   await stage.drive(slow);
   for (let message = 0; message < 5; message++) {
-    await stage.coordinate(stage.again(await stage.wake({ runUid: old.runUid })));
+    // and their function dies, after it has looked whose message it is
+    let loads = 0;
+    stage.store.once((call) => isLoad(call) && ++loads === 2, crash);
+    void stage.coordinate(stage.again(await stage.wake({ runUid: old.runUid })));
     await stage.pass(200_000);
   }
   expect(stage.strikesOf()).toBeUndefined();
@@ -223,4 +226,32 @@ test("jitter: losers of a commit wait for a random part of their window before t
     expect(await stage.toEnd(10_000)).toMatchObject({ phase: "succeeded" });
   }
   expect(pauses.size).toBeGreaterThan(2);
+});
+
+test("order: what a commit owes is sent when it has been applied, and not before (W1, W10)", async () => {
+  const stage = createStage([chain]);
+  await stage.begin("chain");
+  const held = stage.store.hold(isCommit);
+  const slow = stage.work(stage.only(tasks));
+  await stage.settle();
+  expect(held.isReached).toBe(true);
+  // the result is recorded; the row does not yet say that b is wanted
+  expect(stage.take(tasks)).toEqual([]);
+  held.release();
+  await stage.drive(slow);
+  expect(stage.take(tasks)).toHaveLength(1);
+});
+
+test("order: a processing whose commit is refused has sent nothing of what it had in mind (L9)", async () => {
+  const stage = createStage([chain]);
+  await stage.begin("chain");
+  const held = stage.store.hold(isCommit);
+  const slow = stage.work(stage.only(tasks));
+  await stage.settle();
+  await terminate(stage.world.engine, stage.ref, "ann");
+  await stage.coordinate(...stage.take(wakes));
+  held.release();
+  await stage.drive(slow);
+  expect(stage.take(tasks)).toEqual([]);
+  expect(stage.run().phase).toBe("terminated");
 });
