@@ -80,6 +80,8 @@ export type Message = {
   readonly group: string;
   readonly taskKey: string;
   readonly reason?: string;
+  /** Of the message that this one follows from. */
+  readonly trace?: string;
 };
 export type Sent = { readonly kind: "sent" } | { readonly kind: "failed"; readonly fault: FaultData };
 export interface Queue {

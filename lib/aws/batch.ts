@@ -36,6 +36,7 @@ export function toReceived(record: SQSRecord): Received {
     receiveCount,
     ...(Number.isFinite(sentAtMs) ? { sentAtMs } : {}),
     ...(taskKey === undefined ? {} : { taskKey }),
+    ...(attributes.AWSTraceHeader === undefined ? {} : { trace: attributes.AWSTraceHeader }),
   };
 }
 

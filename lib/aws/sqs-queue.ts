@@ -32,8 +32,8 @@ export function createSqsQueue({ client, queueBase, clock, random }: SqsQueueOpt
       await clock.sleep(pauseMs);
       try {
         const answer = await client.send(commandOf(queueBase, open));
-        for (const { Id: id, SenderFault: isPermanent, Code: code, Message: text } of answer.Failed ?? []) {
-          fault = new Fault(isPermanent ? "refused" : "unavailable", `The queue refused a message: ${code}: ${text}`)
+        for (const { Id: id, SenderFault: isPermanent, Code: code, Message: words } of answer.Failed ?? []) {
+          fault = new Fault(isPermanent ? "refused" : "unavailable", `The queue refused a message: ${code}: ${words}`)
             .data;
           if (isPermanent) results.set(Number(id), { kind: "failed", fault });
         }
@@ -87,12 +87,14 @@ function commandOf(queueBase: string, batch: readonly Numbered[]): SendMessageBa
       MessageGroupId: groupIdOf(message.group),
       ...(message.delaySeconds !== undefined && { DelaySeconds: toDelaySeconds(message.delaySeconds * 1000) }),
       MessageAttributes: attributesOf(message),
+      ...(message.trace !== undefined && { MessageSystemAttributes: { AWSTraceHeader: text(message.trace) } }),
     })),
   });
 }
 
+const text = (value: string) => ({ DataType: "String", StringValue: value });
+
 function attributesOf(message: Message) {
-  const text = (value: string) => ({ DataType: "String", StringValue: value });
   return {
     [attributeNames.taskKey]: text(message.taskKey),
     ...(message.reason && { [attributeNames.reason]: text(message.reason) }),

@@ -8,15 +8,17 @@ import { queues, send, wakeUp } from "./messages.ts";
 import { readMessage, withStrikes } from "./process.ts";
 import { processingOf } from "./processing.ts";
 import { endUnclaimed } from "./records/attempt.ts";
+import { tracing } from "./tracing.ts";
 
 /**
  * Consumes tasks that ended in the dead-letter queue: a worker that dies before it can claim would otherwise leave its run waiting
  * for ever. The attempt is closed as lost, write-once, and the run is woken; its budget of lost deliveries decides. A task that was
  * claimed after all has its lease, and only the wake-up is sent.
  */
-export async function bury(engine: Engine, batch: readonly Received[], remaining: Remaining): Promise<HandedBack> {
+export async function bury(untraced: Engine, batch: readonly Received[], remaining: Remaining): Promise<HandedBack> {
   const handedBack: string[] = [];
   for (const received of batch) {
+    const engine = tracing(untraced, received);
     const read = await readMessage(engine, received, queues.deadTask);
     if (read.kind === "dealt-with") {
       if (read.result === "back") handedBack.push(received.id);

@@ -5,6 +5,7 @@ import type { Engine } from "./engine.ts";
 import { queues } from "./messages.ts";
 import { type Processed, type Read, readMessage, withStrikes } from "./process.ts";
 import { merged, noWork, type Processing, processingOf } from "./processing.ts";
+import { tracing } from "./tracing.ts";
 
 /** Runs that one batch moves at once. */
 const parallelMax = 10;
@@ -27,15 +28,12 @@ export async function coordinate(
   for (const [number, round] of rounds.entries()) {
     if (remaining() < engine.limits.reserveMs) {
       // no time left to begin these: they are handed back untouched
-      return [
-        ...handedBack,
-        ...rounds
-          .slice(number)
-          .flat(2)
-          .map(({ received }) => received.id),
-      ];
+      const untouched = rounds.slice(number).flat(2);
+      return [...handedBack, ...untouched.map(({ received }) => received.id)];
     }
-    const results = await Promise.all(round.map((group) => processGroup(engine, group, remaining, queue)));
+    const results = await Promise.all(
+      round.map((group) => processGroup(tracing(engine, group[0]?.received), group, remaining, queue)),
+    );
     results.forEach((result, at) => {
       if (result === "back") handedBack.push(...(round[at] ?? []).map(({ received }) => received.id));
     });

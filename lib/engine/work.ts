@@ -20,10 +20,11 @@ import { type Processing, processingOf, type Work } from "./processing.ts";
 import { claimAttempt, extendLease, recordAttempt } from "./records/attempt.ts";
 import { logFailedAttempt } from "./run-log.ts";
 import { isTransient } from "./strike.ts";
+import { tracing } from "./tracing.ts";
 
 /** Consumes the tasks of one worker group: claims, runs the handler, records, and ticks in place. Gives what is handed back. */
 export async function work(
-  engine: Engine,
+  untraced: Engine,
   group: string,
   batch: readonly Received[],
   remaining: Remaining,
@@ -31,6 +32,7 @@ export async function work(
   const queue = queues.task(group);
   const results = await Promise.all(
     batch.map(async (received): Promise<Processed> => {
+      const engine = tracing(untraced, received);
       const read = await readMessage(engine, received, queue);
       if (read.kind === "dealt-with") return read.result;
       const { envelope } = read;

@@ -6,6 +6,8 @@ export interface Received {
   readonly receiveCount: number;
   readonly sentAtMs?: number;
   readonly taskKey?: string;
+  /** The trace that it came in, as its carrier spells it: handed on with whatever is sent for it, never read. */
+  readonly trace?: string;
 }
 
 /** Milliseconds that this process may still use. */

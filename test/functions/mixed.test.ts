@@ -64,6 +64,19 @@ describe("a batch of all kinds", () => {
     ]);
   });
 
+  test("sends on in the trace in which each message came", async () => {
+    await beginAndCollect("good");
+    await decide(engine, refOf("good"), { gate: "checked", approved: true, by: "kim" });
+    const event = recorded(['{"runId":"good"}']);
+    await coordinator(event, contextOf(30_000));
+    // as it went over the wire: the server keeps no system attributes
+    const sent = here.front.asked.filter(({ operation }) => operation === "SendMessageBatch").at(-1);
+    const { Entries: entries } = JSON.parse(sent?.body ?? "{}") as { readonly Entries: readonly object[] };
+    expect(entries).toMatchObject([
+      { MessageSystemAttributes: { AWSTraceHeader: { StringValue: event.Records[0]?.attributes.AWSTraceHeader } } },
+    ]);
+  });
+
   test("received again, it does nothing twice", async () => {
     await beginAndCollect("good");
     await decide(engine, refOf("good"), { gate: "checked", approved: true, by: "kim" });
