@@ -40,6 +40,9 @@ test("version: two processings of one version never both commit, so no outcome i
   expect([stage.nodeOf(0), stage.nodeOf(1)]).toEqual(["done", "done"]);
   expect(stage.run().recordVersion).toBe(recordVersion + 2);
   expect(stage.world.metrics.total("conflicts")).toBe(1);
+  // of the tries to commit, in their order: one lost, one won
+  const tries = stage.world.metrics.entries.filter(({ name }) => name === "conflicts-percent");
+  expect(tries.slice(-2).map(({ value }) => value)).toEqual([100, 0]);
   expect(await stage.toEnd(1_000)).toMatchObject({ phase: "succeeded" });
 });
 
