@@ -10,6 +10,7 @@ import type { Explored } from "./search.ts";
 const root = join(import.meta.dirname, "../..");
 
 type Verdict = {
+  readonly fault?: string;
   readonly rule: string;
   readonly by: Explored | undefined;
   readonly states: number;
@@ -51,8 +52,8 @@ export async function breakAll(wanted: string, threads: number): Promise<boolean
   return missed.length === 0;
 }
 
-function verdictRow({ rule, by, states, seconds }: Verdict): string {
-  const [what = ""] = by?.violation?.what ?? [];
+function verdictRow({ rule, by, states, seconds, fault }: Verdict): string {
+  const [what = fault ?? ""] = by?.violation?.what ?? [];
   const moves = by?.violation ? String(by.violation.trace.length) : "-";
   return `${rule.padEnd(26)}${(by?.scope ?? "NOT FOUND").padEnd(30)}${moves.padStart(6)}${String(states).padStart(9)}${seconds.toFixed(1).padStart(9)}  ${what.slice(0, 110)}`;
 }
@@ -78,6 +79,8 @@ async function judge(folder: string, mutation: Mutation, reach: Reach | undefine
       if (explored.violation) return { rule: mutation.id, by: explored, states, seconds: secondsSince(began) };
     }
     return { rule: mutation.id, by: undefined, states, seconds: secondsSince(began) };
+  } catch (error) {
+    return { rule: mutation.id, by: undefined, states, seconds: secondsSince(began), fault: String(error) };
   } finally {
     await writeFile(path, source);
   }
@@ -89,7 +92,7 @@ function exploreCopy(folder: string, scope: string): Promise<Explored> {
   return new Promise((resolve, reject) => {
     const child = spawn(
       process.execPath,
-      ["test/explore/run.ts", "--scope", scope, "--json", "--breadth", "--seconds", "120"],
+      ["test/explore/run.ts", "--scope", scope, "--json", "--breadth", "--seconds", "60"],
       {
         cwd: folder,
         env: { ...process.env, NO_COLOR: "1" },

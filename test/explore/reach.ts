@@ -55,8 +55,8 @@ export const found: { readonly [rule: string]: Reach } = {
   "W5b derived": inScopes("signal-against-completion"),
   "W5b seal": inScopes("signal-against-completion"),
   W6: inScopes("inline-holder-loses-commits", "inline-zombie"),
-  "W6 record": inScopes("inline-holder-loses-commits"),
-  "W6 hint": inScopes("inline-holder-loses-commits"),
+  "W6 record": inScopes("inline-holder-lost-request", "inline-holder-loses-commits"),
+  "W6 hint": inScopes("inline-holder-lost-request", "inline-holder-loses-commits"),
   "W7 mask": inScopes("unwanted-signal"),
   W7: inScopes("pause-and-cancel"),
   W8: inScopes("lost-messages"),
@@ -69,7 +69,9 @@ export const found: { readonly [rule: string]: Reach } = {
   "H3 dead tasks": inScopes("worker-never-claims"),
   "H3 lost deliveries": inScopes("worker-never-claims"),
   "H3 unclear close": inScopes("dead-task"),
-  "W6 lost request": inScopes("inline-holder-loses-commits"),
+  "W6 lost request": inScopes("inline-holder-lost-request"),
+  "W2 taken back": inScopes("strikes"),
+  "W2 removal": inScopes("strikes"),
 };
 
 /** Rules that no scope can show, and why. */

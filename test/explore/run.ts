@@ -11,6 +11,7 @@ import { exploreAll } from "./threads.ts";
 const help = `npm run explore -- [options]
 
   --scope NAME[,NAME]   only these scopes (${scopes.map(({ name }) => name).join(", ")})
+  --quick               without the scopes that take long
   --depth N             moves on one way at most; what is beyond is counted as cut (400)
   --seconds N           at most so long for a scope; what is left is counted as cut (600)
   --breadth             shortest ways first, instead of one way to its end and then the next
@@ -26,6 +27,7 @@ const help = `npm run explore -- [options]
 const { values } = parseArgs({
   options: {
     scope: { type: "string" },
+    quick: { type: "boolean", default: false },
     depth: { type: "string", default: "400" },
     seconds: { type: "string", default: "600" },
     breadth: { type: "boolean", default: false },
@@ -97,7 +99,8 @@ async function exploreThem(names: readonly string[]): Promise<boolean> {
 
 async function main(): Promise<boolean> {
   if (values.help) return console.log(help) === undefined;
-  const names = values.scope?.split(",") ?? scopes.map(({ name }) => name);
+  const names =
+    values.scope?.split(",") ?? scopes.filter(({ isLong }) => !(values.quick && isLong)).map(({ name }) => name);
   for (const name of names)
     if (!scopes.some((each) => each.name === name)) throw new Error(`there is no scope ${name}`);
   if (values.list) {

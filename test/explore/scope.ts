@@ -49,6 +49,8 @@ export interface Scope {
   readonly ends: readonly RunStatus[];
   /** Wrong if it says why. Asked at the end of every way, with the output of run `r` if it succeeded. */
   readonly isWrong?: (end: End) => string | undefined;
+  /** Takes longer than a few seconds: left out by `--quick`. */
+  readonly isLong?: boolean;
   /** Runs may end by force-fail, messages in the dead-letter queue, attempts as lost. */
   readonly isRough?: boolean;
 }

@@ -1,7 +1,7 @@
 import { adder } from "../../sim/flows.ts";
 import type { ExploredHandler } from "../process.ts";
 import type { Scope } from "../scope.ts";
-import { byHand, flow, inline, oneStep, sends, step, waitFor, yields } from "./parts.ts";
+import { flow, inline, oneStep, sends, step, waitFor, yields } from "./parts.ts";
 
 /** Says that it is alive before it does what it does. */
 const beating: ExploredHandler = async (input, context, effect) => {
@@ -15,12 +15,12 @@ export const leases: readonly Scope[] = [
   {
     name: "late-result",
     about:
-      "A worker that is slower than its lease: its result against the lease's end, a wake-up and the next attempt.",
+      "A worker that is slower than its lease: its result against the lease's end, its own message received again, and the next attempt.",
     not: "Two slow workers; deaths.",
     definitions: [oneStep],
-    messages: (uid) => [byHand(uid, 1)],
     faults: { slow: 2 },
     visibilityMs: 40_000,
+    isLong: true,
     ends: ["succeeded"],
     isWrong: yields(2),
   },
@@ -40,10 +40,10 @@ export const leases: readonly Scope[] = [
     not: "Several heartbeats.",
     definitions: [flow([step("a", ["$input"], { timeoutMs: 200_000, heartbeatMs: 20_000 })], "a")],
     handler: beating,
-    messages: (uid) => [byHand(uid, 1)],
     faults: { slow: 2 },
     visibilityMs: 30_000,
     slots: 2,
+    isLong: true,
     ends: ["succeeded"],
     isWrong: yields(2),
   },
@@ -52,7 +52,7 @@ export const leases: readonly Scope[] = [
     about: "A commit that takes so long that the watchdog looks in the middle of it.",
     not: "A watchdog that dies.",
     definitions: [oneStep],
-    faults: { slow: 2 },
+    faults: { slow: 1 },
     isWatchdogAnytime: true,
     slots: 2,
     ends: ["succeeded"],
@@ -73,22 +73,35 @@ export const leases: readonly Scope[] = [
     about: "An inline holder that is slower than its lease: its commit against whoever closes its attempt.",
     not: "Two slow holders.",
     definitions: [flow([inline("a", ["$input"])], "a")],
-    messages: (uid) => [byHand(uid, 1)],
     faults: { slow: 2 },
     visibilityMs: 40_000,
+    isLong: true,
     ends: ["succeeded"],
     isWrong: yields(2),
   },
   {
     name: "inline-holder-loses-commits",
-    about: "An inline holder that loses all its commits to signals, and whose lease runs out: its result must count.",
-    not: "More than one try of a commit, which is what the scope allows.",
-    definitions: [flow([inline("a", ["$input"]), waitFor("go"), waitFor("go", "gone", { after: ["go"] })], "a")],
-    outside: [sends("go", 1), sends("go", 2)],
+    about:
+      "An inline holder that loses its only try of a commit to a signal, and whose lease runs out: its result must count.",
+    not: "More than one try of a commit.",
+    definitions: [flow([inline("a", ["$input"]), waitFor("go")], "a")],
+    outside: [sends("go", 1)],
     limits: { commitWindowsMs: [0] },
     faults: { slow: 1 },
     visibilityMs: 40_000,
+    isLong: true,
     ends: ["succeeded"],
+    isWrong: yields(2),
+  },
+  {
+    name: "inline-holder-lost-request",
+    about: "An inline holder that loses its only try of a commit to a signal, and one request, also of writing its result down.",
+    not: "Time that goes on meanwhile: in inline-holder-loses-commits.",
+    definitions: [flow([inline("a", ["$input"]), waitFor("go")], "a")],
+    outside: [sends("go", 1)],
+    limits: { commitWindowsMs: [0] },
+    faults: { lostRequest: 1 },
+    ends: ["succeeded", "running"],
     isWrong: yields(2),
   },
 ];
