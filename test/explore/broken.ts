@@ -24,9 +24,9 @@ type Verdict = {
 export async function breakAll(wanted: string, threads: number): Promise<boolean> {
   const names = wanted === "all" ? undefined : wanted.split(",");
   const chosen = mutations.filter(
-    ({ id }) => (!names && found[id]) || names?.some((name) => id === name || id.startsWith(`${name} `)),
+    ({ id }) => found[id] && (!names || names.some((name) => id === name || id.startsWith(`${name} `))),
   );
-  if (chosen.length === 0) throw new Error(`no rule in test/mutations/table.ts is called ${wanted}`);
+  if (chosen.length === 0) throw new Error(`no rule that is in reach is called ${wanted}`);
   const at = await mkdtemp(join(tmpdir(), "broken-"));
   const verdicts: Verdict[] = [];
   console.log(

@@ -2,6 +2,7 @@ import { attemptAttributes as at, attemptNameFromSk } from "../../lib/core/attem
 import { mailboxFrom } from "../../lib/core/mail-format.ts";
 import { decodeRun, rowAttributes as row } from "../../lib/core/row-format.ts";
 import { type Active, isLive, type MailCursor, nodeState, type Run } from "../../lib/core/run.ts";
+import { childRunId } from "../../lib/engine/child-id.ts";
 import type { Check } from "../../lib/ports.ts";
 import type { Effect } from "./call.ts";
 import type { Made, Stage } from "./moves.ts";
@@ -28,6 +29,7 @@ export function brokenBy(stage: Stage, made: Made): readonly string[] {
     const { sk } = change.write.key;
     const where = placeInWords(change.write.key);
     if (sk === "STATE") checkRow(where, change, found);
+    if (sk === "STATE" && !change.before && change.now) checkChild(stage.contents, made.state, change.now, found);
     if (sk.startsWith("ATT#")) checkAttempt(stage.contents, made.state, where, change, found);
     if (sk.startsWith("STATE#MAIL")) checkMail(stage.contents, made.state, where, change, found);
   }
@@ -64,10 +66,26 @@ function checkAttempt(contents: Contents, state: State, where: string, { before,
     for (const name of [at.outcome, at.token, at.output, at.payload, at.endedBy])
       if (String(before.fields[name]) !== String(now?.fields[name])) found.push(`${where} has ended, and ends again`);
   if (before && before.fields[at.token] !== now?.fields[at.token]) found.push(`${where} is claimed again`);
+  const isLost = before?.fields[at.outcome] === undefined && now?.fields[at.outcome] === "lost";
+  if (isLost && before && Number(before.fields[at.leaseUntilMs]) > state.nowMs)
+    found.push(`${where} is closed as lost while its lease runs`);
   const isClaim = before === undefined && now?.fields[at.token] !== undefined && now.fields[at.outcome] === undefined;
   if (!isClaim) return;
   const owner = rowOf(contents, state, now);
   if (!owner || !entryOf(owner, now)) found.push(`${where} is claimed, and the row does not want it`);
+}
+
+/** A child that its parent has given up is never begun. */
+function checkChild(contents: Contents, state: State, now: StoredText, found: string[]): void {
+  const child = runOf(now);
+  if (!child.hasParent || !isLive(child)) return;
+  for (const id of state.records) {
+    const stored = contents.of(id);
+    const name = attemptNameFromSk(stored.key.sk);
+    const parent = name && stored.fields[at.outcome] !== undefined ? rowOf(contents, state, stored) : undefined;
+    if (name && parent && childRunId(parent, name) === child.runId)
+      found.push(`${child.runId} begins, and ${placeInWords(stored.key)}, which it is, has ended`);
+  }
 }
 
 function rowOf(contents: Contents, state: State, neighbour: StoredText): Run | undefined {

@@ -394,10 +394,11 @@ async function begun(
   state: State,
   who: Omit<Running, "position" | "saw">,
   invocation: Invocation,
+  faults: readonly string[] = [],
 ): Promise<Made> {
   const position = await stage.processes.begin(invocation, state.nowMs);
   const process: Running = { ...who, position, saw: new Map() };
-  return await moved(stage, { ...state, running: [...state.running, process] }, process, position, [], []);
+  return await moved(stage, { ...state, running: [...state.running, process] }, process, position, [], faults);
 }
 
 function calls(stage: Stage, state: State): readonly Move[] {
@@ -435,8 +436,14 @@ function isWatchDue(stage: Stage, state: State): boolean {
   );
 }
 
+/** Invariant 4: what is overdue, and looked at again and again, does not stay so. */
+const overdueMsMax = 30 * minuteMs;
+
 function look(stage: Stage, state: State): Move {
   const name = `watchdog-${state.nowMs}`;
+  const overdueMs = state.nowMs - Math.min(...duesOf(stage, state));
+  const faults =
+    overdueMs > overdueMsMax ? [`something has been overdue for ${Math.floor(overdueMs / minuteMs)} minutes`] : [];
   return {
     label: () => "watchdog: looks for what is overdue",
     make: () =>
@@ -445,6 +452,7 @@ function look(stage: Stage, state: State): Move {
         { ...state, watchedAtMs: state.nowMs },
         { name, label: "watchdog", outside: undefined },
         { name, endAtMs: state.nowMs + functionMs, begin: (engine, remaining) => watch(engine, remaining) },
+        faults,
       ),
   };
 }

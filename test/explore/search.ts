@@ -67,6 +67,9 @@ interface Way {
 }
 type Open = { readonly state: State; readonly way: Way | undefined };
 
+/** The longest way to rest in any scope takes half of these moves: who takes more goes round in circles. */
+const restMovesMax = 250;
+
 const startMs = 1_800_000_000_000;
 const spanMs = 5 * 3_600_000;
 
@@ -164,6 +167,7 @@ export async function explore(scope: Scope, options: SearchOptions = {}): Promis
       if (wrong.length > 0) return await told(wrong, way);
       continue;
     }
+    if (length >= restMovesMax) return await told([`nothing has come to rest after ${length} moves`], way);
     if (length >= depthMax || seen.size >= statesMax || secondsOf() > secondsMax) {
       counts.cut += 1;
       continue;

@@ -74,7 +74,9 @@ const placeOf = (key: Key) => `${key.pk}\u0000${key.sk}`;
 function read(contents: Contents, state: State, key: Key, isStale: boolean): StoredText | undefined {
   const place = placeOf(key);
   const at = (ids: readonly number[]) => ids.map((id) => contents.of(id)).find((each) => each.place === place);
-  return (isStale && at(state.previous)) || at(state.records);
+  // a record that is new was not there before
+  if (isStale && at(state.previous.filter((id) => id < 0).map((id) => -id - 1))) return undefined;
+  return (isStale && at(state.previous.filter((id) => id >= 0))) || at(state.records);
 }
 
 function within(
@@ -160,7 +162,7 @@ function applyOnce(
       ...state,
       records: now ? [...records, now.id].sort((a, b) => a - b) : records,
       previous:
-        state.left.stale > 0 || state.previous.length > 0 ? previously(contents, state, before) : state.previous,
+        state.left.stale > 0 || state.previous.length > 0 ? previously(contents, state, before, now) : state.previous,
     },
     answer: { key: `applied${isAll ? now?.id : ""}${isClear}`, value },
     changes: [{ write: asked, before, now }],
@@ -168,9 +170,16 @@ function applyOnce(
   };
 }
 
-function previously(contents: Contents, state: State, before: StoredText | undefined): readonly number[] {
-  if (!before) return state.previous;
-  return [...state.previous.filter((id) => contents.of(id).place !== before.place), before.id];
+/** What a stale read meets from now on: what stood there, or nothing (a negative number) where nothing did. */
+function previously(
+  contents: Contents,
+  state: State,
+  before: StoredText | undefined,
+  now: StoredText | undefined,
+): readonly number[] {
+  const place = (before ?? now)?.place;
+  const others = state.previous.filter((id) => contents.of(id < 0 ? -id - 1 : id).place !== place);
+  return before ? [...others, before.id] : now ? [...others, -now.id - 1] : others;
 }
 
 function send(contents: Contents, state: State, messages: readonly Message[], manner: Manner): Served {

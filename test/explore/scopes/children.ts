@@ -2,11 +2,19 @@ import type { NodeDef } from "../../../lib/core/definition.ts";
 import { ref } from "../../core/fixture.ts";
 import { definitionOf, hashOf } from "../../engine/raw.ts";
 import type { Scope } from "../scope.ts";
-import { commands, flow, inline, yields } from "./parts.ts";
+import { commands, flow, inline, step, yields } from "./parts.ts";
 
 const kid = definitionOf("kid", [inline("k", ["$input"])], ref("k"));
 const parent = flow(
   [{ kind: "child", name: "c", workflow: "kid", definition: hashOf(kid), input: { n: ref("$input", "n") } } as NodeDef],
+  "c",
+);
+
+const lateParent = flow(
+  [
+    step("a", ["$input"]),
+    { kind: "child", name: "c", workflow: "kid", definition: hashOf(kid), input: { n: ref("a") } } as NodeDef,
+  ],
   "c",
 );
 
@@ -47,11 +55,22 @@ export const children: readonly Scope[] = [
     name: "child-lost-reply",
     about: "A child whose creation or end gets no reply.",
     not: "Two lost replies.",
-    definitions: [parent, kid],
+    definitions: [lateParent, kid],
     faults: { lostReply: 1, repeat: 1 },
     hasWatchdog: false,
     ends: ["succeeded"],
-    isWrong: yields(2),
+    isWrong: yields(3),
+  },
+  {
+    name: "child-start-against-cancel",
+    about: "A parent that is cancelled while a worker starts its child: it runs and is told to stop, or never begins.",
+    not: "Deaths; three functions at a time.",
+    definitions: [lateParent, kid],
+    outside: [commands("cancel")],
+    isLong: true,
+    hasWatchdog: false,
+    ends: ["succeeded", "cancelled"],
+    isWrong: yields(3),
   },
   {
     name: "child-against-cancel-death",

@@ -153,4 +153,20 @@ export const faults: readonly Scope[] = [
     limits: { strikesMax: 50 },
     ends: ["failed"],
   },
+  {
+    name: "commit-kills",
+    about:
+      "A row whose every commit kills who makes it: the run is ended, with a reason, after a bounded number of deaths.",
+    not: "Other faults beside.",
+    definitions: [oneStep],
+    limits: { strikesMax: 2, strikeSpacingMs: 0, stuckAfterMs: 0 },
+    kills: ({ op, ...call }) =>
+      op === "write" &&
+      "write" in call &&
+      call.write.kind === "edit" &&
+      call.write.key.sk === "STATE" &&
+      call.write.edits.some((edit) => edit.kind === "set" && edit.path[0] === "s" && edit.value !== "failed"),
+    isRough: true,
+    ends: ["failed"],
+  },
 ];

@@ -95,7 +95,8 @@ export const leases: readonly Scope[] = [
   },
   {
     name: "inline-holder-lost-request",
-    about: "An inline holder that loses its only try of a commit to a signal, and one request, also of writing its result down.",
+    about:
+      "An inline holder that loses its only try of a commit to a signal, and one request, also of writing its result down.",
     not: "Time that goes on meanwhile: in inline-holder-loses-commits.",
     definitions: [flow([inline("a", ["$input"]), waitFor("go")], "a")],
     outside: [sends("go", 1)],

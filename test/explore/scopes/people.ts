@@ -1,6 +1,6 @@
 import { ref } from "../../core/fixture.ts";
 import type { End, Scope } from "../scope.ts";
-import { commands, decides, flow, step } from "./parts.ts";
+import { commands, decides, flow, sends, step, waitFor, yields } from "./parts.ts";
 
 /** Ann rejects, bob approves, and so does the time-out. */
 const gated = flow(
@@ -54,14 +54,15 @@ export const people: readonly Scope[] = [
   },
   {
     name: "gate-early-timer",
-    about: "A gate's time-out whose timer comes early once, without a watchdog.",
+    about:
+      "A gate that only its time-out decides, whose timer comes early once, and a signal taken beside it, without a watchdog.",
     not: "Clocks that step back.",
-    definitions: [gated],
-    outside: [decides("ann", false)],
+    definitions: [flow([{ kind: "gate", name: "g", timeoutMs: 60_000, onTimeout: "approve" }, waitFor("go")], "go")],
+    outside: [sends("go", 5)],
     faults: { early: 1 },
     hasWatchdog: false,
     ends: ["succeeded"],
-    isWrong: oneWinner,
+    isWrong: yields(5),
   },
   {
     name: "cancel",
