@@ -15,6 +15,7 @@ new TickwrightStack(app, "Tour", {
   workflows: fileURLToPath(new URL(`./tour/${process.env["TOUR"] ?? "first"}.ts`, import.meta.url)),
   coordinator: { timeoutS: 10 },
   watchdog: { timeoutS: 15 },
+  deadTasks: { timeoutS: 10 },
   groups: { default: { timeoutS: 10 } },
   limits: {
     dispatchGraceMs: 5_000,
