@@ -42,7 +42,7 @@ export function isEqual(a: Value | undefined, b: Value | undefined): boolean {
  */
 export function compareValues(a: Value | undefined, b: Value | undefined): number | undefined {
   if (typeof a === "number" && typeof b === "number") return a - b;
-  if (typeof a === "string" && typeof b === "string") return compareBytes(utf8.encode(a), utf8.encode(b));
+  if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
   if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b);
   return undefined;
 }
@@ -53,7 +53,17 @@ export function sizeOf(value: Value | undefined): number | undefined {
   return typeof value === "object" ? Object.keys(value).length : undefined;
 }
 
-const utf8 = new TextEncoder();
+/** The order of their UTF-8 bytes, which is that of code points: surrogates stand for those above all others. */
+function compareTexts(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const [one, other] = [a.charCodeAt(index), b.charCodeAt(index)];
+    if (one !== other) return weightOf(one) - weightOf(other);
+  }
+  return a.length - b.length;
+}
+
+const weightOf = (unit: number) => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit);
 
 function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length);

@@ -1,7 +1,7 @@
 import type { Definition, Expr, NodeDef } from "../../lib/core/definition.ts";
 import { Fault } from "../../lib/core/faults.ts";
 import type { Json } from "../../lib/core/json.ts";
-import type { RegisteredWorkflow, Registry, StepContext } from "../../lib/core/registry.ts";
+import type { Handler, RegisteredWorkflow, Registry, StepContext } from "../../lib/core/registry.ts";
 import { type Run, statusOf } from "../../lib/core/run.ts";
 import { digest } from "../../lib/digest.ts";
 import { findRun, readResult } from "../../lib/engine/inspect.ts";
@@ -42,17 +42,19 @@ export function rawRegistry(
   return {
     workflow: (name) => all.find((each) => each.name === name),
     byHash: (hash) => all.find((each) => each.hash === hash),
-    handler: (ref) => {
-      const handler = handlers[ref];
-      return (
-        handler && {
-          ref,
-          prepare: async (input) => async (context) => await handler(input, context),
-          parseOutput: async (output) => output as Json,
-        }
-      );
-    },
+    handler: (ref) => rawHandler(ref, handlers[ref]),
   };
+}
+
+/** A handler without checks, if there is one. */
+export function rawHandler(ref: string, handler: RawHandler | undefined): Handler | undefined {
+  return (
+    handler && {
+      ref,
+      prepare: async (input) => async (context) => await handler(input, context),
+      parseOutput: async (output) => output as Json,
+    }
+  );
 }
 
 export const refOf = (runId: string) => ({ tenant: "default", runId });

@@ -4,7 +4,7 @@ import type { Registry } from "../../lib/core/registry.ts";
 import { rowAttributes } from "../../lib/core/row-format.ts";
 import type { Fields, Key, Message, Write } from "../../lib/ports.ts";
 import type { SeededRandom } from "../../lib/testing/seeded-random.ts";
-import { rawRegistry } from "../engine/raw.ts";
+import { rawHandler, rawRegistry } from "../engine/raw.ts";
 import { handlersFor } from "./handlers.ts";
 import type { Process } from "./process.ts";
 import type { World } from "./world.ts";
@@ -36,6 +36,7 @@ const format = rowAttributes.format;
 
 export function createBuild(world: World, options: BuildOptions): Build {
   const { isAhead } = options;
+  const registry = rawRegistry(options.definitions);
   const withFormat = (fields: Fields, from: number, to: number): Fields =>
     isAhead && fields[format] === from ? { ...fields, [format]: to } : fields;
   return {
@@ -43,7 +44,10 @@ export function createBuild(world: World, options: BuildOptions): Build {
     isAhead,
     programs: new Map(),
     stored: new Set(),
-    registryFor: (process) => rawRegistry(options.definitions, handlersFor(world, process, options.without)),
+    registryFor(process) {
+      const handlers = handlersFor(world, process, options.without);
+      return { ...registry, handler: (ref) => rawHandler(ref, handlers[ref]) };
+    },
     outgoing: (write) =>
       write.kind === "put" && write.key.sk === "STATE" ? { ...write, fields: withFormat(write.fields, 1, 2) } : write,
     incoming: (key, fields) => (key.sk === "STATE" ? withFormat(fields, 2, 1) : fields),

@@ -22,6 +22,9 @@ export interface Process {
   suffers(kind: FaultKind, where: string): boolean;
 }
 
+const noAnswer: Written = { kind: "unclear", fault: new Fault("unavailable", "no answer").data };
+const notTaken: Sent = { kind: "failed", fault: new Fault("unavailable", "not accepted").data };
+
 /** Makes a process of a build. `onDeath` is told once. */
 export function createProcess(world: World, place: string, onDeath: (why: string) => void): Process {
   const { timeline, choices, weather } = world;
@@ -36,7 +39,7 @@ export function createProcess(world: World, place: string, onDeath: (why: string
   /** Draws at every place as many numbers, whether or not something happens: what comes later does not change. */
   function suffers(kind: FaultKind, where: string): boolean {
     const isDrawn = random.fraction() < weather.rate(kind);
-    const happens = choices.takes(`${kind} ${where} ${name}`, isDrawn);
+    const happens = isDrawn && choices.takes(`${kind} ${where} ${name}`, true);
     if (happens) world.noteFault(kind, `${where} ${name}`);
     return happens;
   }
@@ -100,12 +103,11 @@ export function createProcess(world: World, place: string, onDeath: (why: string
     const pauseMs = random.integer(3000);
     const readable = (written: Written): Written =>
       "now" in written && written.now ? { ...written, now: build.incoming(asked.key, written.now) } : written;
-    const lost: Written = { kind: "unclear", fault: new Fault("unavailable", "no answer").data };
     return await call(where, async () => {
       const form = build.outgoing(asked);
-      if (isUnsent) return lost;
+      if (isUnsent) return noAnswer;
       const first = await world.write(process, form, options);
-      if (isUnheard) return lost;
+      if (isUnheard) return noAnswer;
       if (!isRepeated) return readable(first);
       await timeline.sleep(pauseMs);
       if (isDead) return forever();
@@ -116,7 +118,6 @@ export function createProcess(world: World, place: string, onDeath: (why: string
   /** Some of a batch may be refused; a reply may be lost although all were taken; a silent repeat doubles them. */
   async function send(messages: readonly Message[]): Promise<readonly Sent[]> {
     const where = `send ${[...new Set(messages.map(({ queue }) => queue))].join(",")}`;
-    const failed: Sent = { kind: "failed", fault: new Fault("unavailable", "not accepted").data };
     const refused = messages.map((each) => suffers("fail-message", `${each.taskKey} #${calls + 1}`));
     const isUnheard = suffers("lose-reply", `${where} #${calls + 1}`);
     return await call(
@@ -125,8 +126,8 @@ export function createProcess(world: World, place: string, onDeath: (why: string
         const taken = messages.filter((_, at) => !refused[at]);
         const sent = await world.send(process, taken.map(build.outgoingMessage));
         let next = 0;
-        const answers = messages.map((_, at) => (refused[at] ? failed : (sent[next++] ?? failed)));
-        return isUnheard ? messages.map(() => failed) : answers;
+        const answers = messages.map((_, at) => (refused[at] ? notTaken : (sent[next++] ?? notTaken)));
+        return isUnheard ? messages.map(() => notTaken) : answers;
       },
       (fault) => messages.map(() => ({ kind: "failed", fault: fault.data })),
     );
