@@ -20,6 +20,7 @@ Plays simulations of the production code: one for each seed, all faults drawn fr
   --trace         print everything that happens in a single seed
   --break RULE    take a condition away at the table, to see it found: ${Object.keys(breakages).join(", ")}
   --stop-after N  stop after so many failing seeds; 3 unless given
+  --brief         name failing seeds, and do not shrink them
   --help          this text
 
 Ends with 1 if an invariant was violated, or if a run of 5000 seeds and more never reached a branch that it has to.
@@ -34,6 +35,7 @@ const options = {
   trace: { type: "boolean" },
   break: { type: "string" },
   "stop-after": { type: "string", default: "3" },
+  brief: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
 
@@ -65,6 +67,7 @@ async function main(): Promise<number> {
       runs,
       threads: whole(values.threads ?? String(availableParallelism())),
       failuresMax: whole(values["stop-after"]),
+      isBrief: values.brief === true,
     },
     common,
   );
@@ -83,9 +86,13 @@ interface Amount {
   readonly runs: number;
   readonly threads: number;
   readonly failuresMax: number;
+  readonly isBrief: boolean;
 }
 
-async function many({ first, runs, threads, failuresMax }: Amount, common: Omit<Asked, "seed">): Promise<number> {
+async function many(
+  { first, runs, threads, failuresMax, isBrief }: Amount,
+  common: Omit<Asked, "seed">,
+): Promise<number> {
   const beganMs = performance.now();
   const counts = new Map<string, number>();
   const failures: Told[] = [];
@@ -111,7 +118,7 @@ async function many({ first, runs, threads, failuresMax }: Amount, common: Omit<
   print(`${progress()}, ${seconds().toFixed(1)} s`);
   print(figuresOf(counts));
   for (const told of failures.sort((a, b) => a.seed - b.seed).slice(0, failuresMax))
-    await report({ ...common, seed: told.seed }, told);
+    await report({ ...common, seed: told.seed }, told, isBrief);
   const missing = runs >= manyRuns && common.profile === "mixed" && failures.length === 0 ? unreached(counts) : [];
   if (missing.length > 0) print(`\nnever reached: ${missing.join(", ")}`);
   print(
@@ -140,10 +147,10 @@ function working(
 }
 
 /** A failing seed: what was violated, the smallest part of it that still does, and how to play that again. */
-async function report(asked: Asked, told: Told): Promise<void> {
+async function report(asked: Asked, told: Told, isBrief: boolean): Promise<void> {
   print(`\nseed ${told.seed} (${told.profile})`);
   for (const { invariant, what } of told.violations.slice(0, 3)) print(`  invariant ${invariant}: ${what}`);
-  const played = await simulate(asked).catch(() => undefined);
+  const played = isBrief ? undefined : await simulate(asked).catch(() => undefined);
   if (!played) return;
   const small = await shrink(asked, played);
   print(`\n  ${small.choices.length} of its ${played.choices.length} choices are enough:`);
