@@ -13,6 +13,7 @@ import { command } from "./commands.ts";
 import { programFor, sliceProgram } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
 import { writeItems } from "./items.ts";
+import { loadRun } from "./load.ts";
 import { send, wakeUp } from "./messages.ts";
 import { storeOutput } from "./output.ts";
 import { type AttemptId, endUnclaimed } from "./records/attempt.ts";
@@ -100,10 +101,19 @@ export async function cancelChild(engine: Engine, parent: Run, entry: Active): P
       },
     );
   } catch (error) {
-    if (Fault.is(error, "run-ended")) return;
+    if (Fault.is(error, "run-ended")) return await tellOfStranger(engine, parent, entry, runId);
     if (!Fault.is(error, "run-not-found")) throw error;
     await createTombstone(engine, parent, entry, runId);
   }
+}
+
+/**
+ * A child that has ended tells its parent, and is not settled before it has. What stands in its place and knows no parent tells
+ * nobody: whoever created it cancelled may have died before saying so.
+ */
+async function tellOfStranger(engine: Engine, parent: Run, entry: Active, runId: string): Promise<void> {
+  const { run } = await loadRun(engine, { tenant: parent.tenant, runId });
+  if (!run.hasParent) await tellEnd(engine, parent, entry, { kind: "cancelled" });
 }
 
 async function createTombstone(engine: Engine, parent: Run, entry: Active, runId: string): Promise<void> {

@@ -190,6 +190,14 @@ export const mutations: readonly Mutation[] = [
     test: { file: h06, title: "H6: cancelling a child that does not exist" },
   },
   {
+    id: "H6 told",
+    rule: "A child that was created cancelled is told of by whoever finds it, as nobody else does.",
+    file: "lib/engine/children.ts",
+    find: `    if (Fault.is(error, "run-ended")) return await tellOfStranger(engine, parent, entry, runId);`,
+    replace: `    if (Fault.is(error, "run-ended")) return;`,
+    test: { file: h06, title: "H6: a child that was created cancelled" },
+  },
+  {
     id: "H7",
     rule: "An attempt is claimed at most once: a dead lease is closed, never taken over.",
     file: "lib/engine/records/attempt.ts",

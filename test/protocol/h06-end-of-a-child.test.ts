@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { childRunId } from "../../lib/engine/child-id.ts";
 import { command } from "../../lib/engine/commands.ts";
-import { workflow } from "../../lib/index.ts";
+import { step, call as use, workflow } from "../../lib/index.ts";
+import type { StoreCall } from "../../lib/testing/memory-store.ts";
 import { crash, createStage, input, isEnd, plus, tasks, wakes } from "./stage.ts";
 
 const inner = workflow("inner", { input }, (f, given) => f.run(plus("work"), given));
@@ -87,4 +88,28 @@ test("H6: cancelling a child that does not exist yet creates it cancelled, so a 
   expect(await stage.toEnd()).toMatchObject({ phase: "cancelled" });
   await stage.world.advance(600_000);
   expect(ran).toEqual([]);
+});
+
+test("H6: a child that was created cancelled, by a function that died before it told the parent, is told of by the next look", async () => {
+  const giveBack = step("give-back", { input }, () => {});
+  const working = workflow("working", { input }, (f, given) => f.run(plus("work"), given));
+  const starting = workflow("starting", { input }, (f, given) =>
+    f.child(working, f.run(plus("a"), given), { compensate: () => use(giveBack, given) }),
+  );
+  const stage = createStage([working, starting]);
+  await stage.begin("starting");
+  const isOfChild = (call: StoreCall) =>
+    call.op === "write" && call.write.kind === "put" && call.write.key.pk.startsWith("default#child-");
+  const creation = stage.store.hold(isOfChild);
+  const slow = stage.work(stage.only(tasks));
+  await stage.settle();
+  await command(stage.world.engine, stage.ref, { kind: "cancel", by: "ann" });
+  // the child stands there cancelled, and nobody has said so
+  stage.store.once(isEnd("cancelled"), { kind: "lose-request" });
+  const wakeUps = stage.take(wakes);
+  expect(await stage.coordinate(...wakeUps)).toHaveLength(1);
+  expect(stage.run().active.map(({ state }) => state)).toEqual(["unwanted"]);
+  creation.release();
+  await stage.drive(slow);
+  expect(await stage.toEnd()).toMatchObject({ phase: "cancelled" });
 });
