@@ -75,7 +75,9 @@ function windDownHeld(
   isAwaited: boolean,
 ): void {
   const { held } = draft.inputs;
-  if (record?.outcome) return takeLast(draft, owner, entry, record);
+  // taken before somebody closed it: it runs, and what it does may have to be undone
+  const isRunning = record?.outcome?.kind === "cancelled" && entry.untilMs > draft.nowMs;
+  if (record?.outcome && !isRunning) return takeLast(draft, owner, entry, record);
   if (entry.token === held?.token) {
     const result = held.results.find((each) => each.node === entry.node);
     if (result?.outcome.kind !== "ok") return dropActive(draft, entry);

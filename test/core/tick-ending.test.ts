@@ -97,6 +97,23 @@ describe("a saga", () => {
     expect(it.names()).toEqual(["b"]);
   });
 
+  test("awaits an inline step that was taken before another tick closed it, and undoes what it did", () => {
+    const it = drive(programWith([stepNode("a", [], { isInline: true }), stepNode("b"), undo("a")]));
+    const mine = { token: "00000000000000aa", group: "default", untilMs: t0 + 30_000 };
+    const claim = { node: 0, index: 0, attempt: 1 };
+    it.tick({ held: { ...mine, results: [], claim } as never, attempts: new Map([["0/0/1", undefined]]) });
+    // closed by a tick that had not seen the claim, and whose commit lost
+    it.records.set("0/0/1", { node: 0, index: 0, attempt: 1, outcome: { kind: "cancelled" } });
+    it.fail("b", { code: "fatal" });
+    it.look();
+    expect(it.names()).toEqual(["a"]);
+    expect(it.run.phase).not.toBe("failed");
+    const done = { ...claim, startedAtMs: t0, endedAtMs: t0 };
+    const outcome = { kind: "ok", facts: new Map(), output: { kind: "value", text: "1" } };
+    it.tick({ held: { ...mine, results: [{ ...done, outcome }] } as never });
+    expect(it.names()).toEqual(["a.undo"]);
+  });
+
   test("leaves alone what runs and cannot be undone: it comes late", () => {
     const it = drive(programWith([stepNode("a"), stepNode("b")]));
     it.claim("a");

@@ -283,6 +283,17 @@ describe("an inline step", () => {
     expect(it.entry("a")).toMatchObject({ state: "task", attempt: 2 });
   });
 
+  test("that was taken before another tick closed it runs on: its holder's result counts, and it is not run beside itself", () => {
+    const it = drive(chain());
+    const mine = held([], { claim: { node: 0, index: 0, attempt: 1 } });
+    it.tick({ held: mine, attempts: new Map([["0/0/1", undefined]]) });
+    it.records.set("0/0/1", { node: 0, index: 0, attempt: 1, outcome: { kind: "cancelled" } });
+    expect(it.at(34_999).look()).toBe(it.run);
+    // nothing came by the end of its lease: that was a try
+    it.at(35_000).look();
+    expect(it.entry("a")).toMatchObject({ state: "task", attempt: 2, lost: 0 });
+  });
+
   test("whose holder kept its result as a record is done, even if its lease is over (W6)", () => {
     const it = drive(chain());
     it.tick({

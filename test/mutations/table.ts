@@ -198,6 +198,22 @@ export const mutations: readonly Mutation[] = [
     test: { file: h06, title: "H6: a child that was created cancelled" },
   },
   {
+    id: "H7 inline",
+    rule: "An inline attempt that was taken before another tick closed it runs: it is not opened again beside its holder.",
+    file: "lib/core/nodes/step.ts",
+    find: `  if (entry.state === "task") lostDelivery(draft, node, entry);`,
+    replace: `  if (entry.state === "task" || entry.state === "held") return lostDelivery(draft, node, entry);`,
+    test: { file: "test/core/tick-step.test.ts", title: "that was taken before another tick closed it" },
+  },
+  {
+    id: "H7 inline ending",
+    rule: "An inline attempt that was taken before another tick closed it is awaited, if what it does must be undone.",
+    file: "lib/core/ending.ts",
+    find: `  if (record?.outcome && !isRunning) return takeLast(draft, owner, entry, record);`,
+    replace: `  if (record?.outcome) return takeLast(draft, owner, entry, record);`,
+    test: { file: "test/core/tick-ending.test.ts", title: "awaits an inline step that was taken" },
+  },
+  {
     id: "H7",
     rule: "An attempt is claimed at most once: a dead lease is closed, never taken over.",
     file: "lib/engine/records/attempt.ts",

@@ -169,7 +169,8 @@ function takeOutcome(draft: Draft, node: ProgramNode, entry: Active, outcome: Ou
 
 /**
  * Closed by a tick whose commit never was, and that found what nobody finds any more (a holder's result that died with it): opened
- * again, and no try is burnt.
+ * again, and no try is burnt. An inline attempt that was taken before it was closed runs: its holder's result counts, and if none comes by
+ * the end of its lease it was a try.
  */
 export function reopenClosed(draft: Draft, node: ProgramNode, entry: Active): void {
   const record = draft.inputs.attempts.get(attemptName(entry.node, entry.index, entry.attempt));
@@ -178,7 +179,10 @@ export function reopenClosed(draft: Draft, node: ProgramNode, entry: Active): vo
     replaceActive(draft, entry, { ...entry, attempt: entry.attempt + 1 });
     return transition(draft);
   }
-  if (entry.state === "task" || entry.state === "held") lostDelivery(draft, node, entry);
+  if (entry.state === "task") lostDelivery(draft, node, entry);
+  const isMine = entry.token === draft.inputs.held?.token;
+  if (entry.state === "held" && !isMine && entry.untilMs <= draft.nowMs)
+    tryAgain(draft, node, entry, lostFault(node, entry));
 }
 
 /** A task that ended in the dead-letter queue is no try: it has a budget of its own. */
