@@ -169,6 +169,19 @@ describe("a deploy with runs in flight", () => {
     );
   });
 
+  it("a signal that the new build waits for nowhere is refused, and taken by the next build that has it", async () => {
+    const waits = workflow("sale", { input: cents }, (flow) => void flow.signal(go));
+    const silent = workflow("sale", { input: cents }, (flow, input) => void flow.run(charge, input));
+    const world = await begun(build(waits));
+    deploy(world, build(silent));
+    const sent = () => send(world.engine, ref, { signal: "go", payload: {} });
+    await expect(sent()).rejects.toMatchObject({ code: "bad-input" });
+    deploy(world, build(waits));
+    await sent();
+    await world.advance(10 * 60_000);
+    expect(await statusIn(world)).toBe("succeeded");
+  });
+
   it("a worker group that nothing is left in is foreseen", async () => {
     const far = step("charge", { input: cents, output: receipt, group: "far" }, ({ cents }) => ({
       receiptId: `${cents}`,
