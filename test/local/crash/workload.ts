@@ -101,8 +101,11 @@ export const expected = {
   "saga-1": { status: "failed", output: undefined },
 } as const;
 
-/** What has to have been done at least once, by run. A step may run again after a kill, and then has the key of the first time. */
+/**
+ * What has to have been done at least once, by run. A step may run again after a kill, and then has the key of the first time. `boom` is not
+ * here: it has one try, and a kill between its claim and its handler ends that as lost.
+ */
 export const done = {
   "all-1": ["first", "inline-1", "inline-2", "inline-3", "render", "list", "each", "last"],
-  "saga-1": ["booked", "paid", "boom", "booked.undo", "paid.undo"],
+  "saga-1": ["booked", "paid", "booked.undo", "paid.undo"],
 } as const;
