@@ -1,10 +1,8 @@
 import { type EventBridgeClient, PutEventsCommand, type PutEventsRequestEntry } from "@aws-sdk/client-eventbridge";
 import { Fault, type FaultData } from "../core/faults.ts";
 import type { RunEvent } from "../core/run-events.ts";
-import { pauseBefore } from "../guard/windows.ts";
 import type { Events, Sent } from "../ports.ts";
-import { classify, toFault } from "./errors.ts";
-import { type Patience, retryWindowsMs } from "./retry.ts";
+import { type Patience, type Taken, untilTaken } from "./retry.ts";
 
 export interface EventBusOptions extends Patience {
   readonly client: EventBridgeClient;
@@ -32,35 +30,25 @@ const refusals = new Set([
  * Source: "Sending events with PutEvents", "Calculating PutEvents event entry size".
  */
 export function createEventBus({ client, busName, clock, random }: EventBusOptions): Events {
-  async function sendChunk(chunk: readonly RunEvent[]): Promise<readonly Sent[]> {
+  async function give(open: readonly RunEvent[]): Promise<Taken<RunEvent>> {
     const results = new Map<RunEvent, Sent>();
-    let open = chunk;
     let fault: FaultData | undefined;
-    for (let attempt = 1; open.length > 0; attempt++) {
-      const pauseMs = pauseBefore(attempt, random, retryWindowsMs);
-      if (pauseMs === undefined) break;
-      await clock.sleep(pauseMs);
-      try {
-        const { Entries: entries = [] } = await client.send(
-          new PutEventsCommand({ Entries: open.map((event) => entryOf(busName, event)) }),
-        );
-        for (const [at, event] of open.entries()) {
-          const { EventId: id, ErrorCode: code, ErrorMessage: text } = entries[at] ?? {};
-          if (id !== undefined) results.set(event, { kind: "sent" });
-          if (code === undefined) continue;
-          const isForGood = refusals.has(code);
-          fault = new Fault(isForGood ? "refused" : "unavailable", `The bus refused an event: ${code}: ${text}`).data;
-          if (isForGood) results.set(event, { kind: "failed", fault });
-        }
-      } catch (error) {
-        fault = toFault(error, `Publishing to ${busName}`).data;
-        if (classify(error) === "permanent" || classify(error) === "denied") break;
-      }
-      open = open.filter((event) => !results.has(event));
+    const { Entries: entries = [] } = await client.send(
+      new PutEventsCommand({ Entries: open.map((event) => entryOf(busName, event)) }),
+    );
+    for (const [at, event] of open.entries()) {
+      const { EventId: id, ErrorCode: code, ErrorMessage: text } = entries[at] ?? {};
+      if (id !== undefined) results.set(event, { kind: "sent" });
+      if (code === undefined) continue;
+      const isForGood = refusals.has(code);
+      fault = new Fault(isForGood ? "refused" : "unavailable", `The bus refused an event: ${code}: ${text}`).data;
+      if (isForGood) results.set(event, { kind: "failed", fault });
     }
-    const failure = fault ?? new Fault("unavailable", "The bus's answer named neither success nor failure.").data;
-    return chunk.map((event) => results.get(event) ?? { kind: "failed", fault: failure });
+    return { results, fault };
   }
+
+  const names = { doing: `Publishing to ${busName}`, service: "bus" };
+  const sendChunk = (chunk: readonly RunEvent[]) => untilTaken({ clock, random }, chunk, names, give);
 
   return {
     async send(events) {

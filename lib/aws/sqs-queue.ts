@@ -3,12 +3,11 @@ import { toDelaySeconds } from "../core/delay.ts";
 import { Fault, type FaultData } from "../core/faults.ts";
 import { isId } from "../core/keys.ts";
 import { digest } from "../digest.ts";
-import { pauseBefore } from "../guard/windows.ts";
 import { faultOfMessage } from "../ports/sendable.ts";
 import type { Message, Queue, Sent } from "../ports.ts";
-import { classify, toFault } from "./errors.ts";
+import { toFault } from "./errors.ts";
 import { attributeNames, queueUrl } from "./names.ts";
-import { type Patience, retrying, retryWindowsMs } from "./retry.ts";
+import { type Patience, retrying, type Taken, untilTaken } from "./retry.ts";
 import { batchesOf, type Numbered } from "./sqs-batches.ts";
 
 export interface SqsQueueOptions extends Patience {
@@ -23,29 +22,29 @@ export interface SqsQueueOptions extends Patience {
  * tenants (`MessageGroupId` on a standard queue).
  */
 export function createSqsQueue({ client, queueBase, clock, random }: SqsQueueOptions): Queue {
-  async function sendBatch(batch: readonly Numbered[], results: Map<number, Sent>): Promise<void> {
-    let open = batch;
+  const patience = { clock, random };
+
+  async function give(open: readonly Numbered[]): Promise<Taken<Numbered>> {
+    const byId = new Map(open.map((numbered) => [String(numbered.index), numbered]));
+    const results = new Map<Numbered, Sent>();
     let fault: FaultData | undefined;
-    for (let attempt = 1; open.length > 0; attempt++) {
-      const pauseMs = pauseBefore(attempt, random, retryWindowsMs);
-      if (pauseMs === undefined) break;
-      await clock.sleep(pauseMs);
-      try {
-        const answer = await client.send(commandOf(queueBase, open));
-        for (const { Id: id, SenderFault: isPermanent, Code: code, Message: words } of answer.Failed ?? []) {
-          fault = new Fault(isPermanent ? "refused" : "unavailable", `The queue refused a message: ${code}: ${words}`)
-            .data;
-          if (isPermanent) results.set(Number(id), { kind: "failed", fault });
-        }
-        for (const { Id: id } of answer.Successful ?? []) results.set(Number(id), { kind: "sent" });
-      } catch (error) {
-        fault = toFault(error, `Sending to ${open[0]?.message.queue}`).data;
-        if (classify(error) === "permanent" || classify(error) === "denied") break;
-      }
-      open = open.filter(({ index }) => !results.has(index));
+    const answer = await client.send(commandOf(queueBase, open));
+    for (const { Id: id = "", SenderFault: isPermanent, Code: code, Message: words } of answer.Failed ?? []) {
+      fault = new Fault(isPermanent ? "refused" : "unavailable", `The queue refused a message: ${code}: ${words}`).data;
+      const numbered = byId.get(id);
+      if (isPermanent && numbered) results.set(numbered, { kind: "failed", fault });
     }
-    const failure = fault ?? new Fault("unavailable", "The queue's answer named neither success nor failure.").data;
-    for (const { index } of open) results.set(index, { kind: "failed", fault: failure });
+    for (const { Id: id = "" } of answer.Successful ?? []) {
+      const numbered = byId.get(id);
+      if (numbered) results.set(numbered, { kind: "sent" });
+    }
+    return { results, fault };
+  }
+
+  async function sendBatch(batch: readonly Numbered[], results: Map<number, Sent>): Promise<void> {
+    const names = { doing: `Sending to ${batch[0]?.message.queue}`, service: "queue" };
+    const sent = await untilTaken(patience, batch, names, give);
+    for (const [at, { index }] of batch.entries()) results.set(index, sent[at] as Sent);
   }
 
   return {
@@ -68,7 +67,7 @@ export function createSqsQueue({ client, queueBase, clock, random }: SqsQueueOpt
       });
       const ask = () => client.send(command);
       try {
-        const answer = await retrying({ clock, random }, ["throttled", "unsent", "transient"], ask);
+        const answer = await retrying(patience, ["throttled", "unsent", "transient"], ask);
         const { ApproximateNumberOfMessages: waiting = "0" } = answer.Attributes ?? {};
         return Number(waiting) > 0;
       } catch (error) {

@@ -780,10 +780,10 @@ export const mutations: readonly Mutation[] = [
   {
     id: "Failed[]",
     rule: "Entries of a batch that the queue did not accept are sent again, or reported.",
-    file: "lib/aws/sqs-queue.ts",
-    find: `      open = open.filter(({ index }) => !results.has(index));`,
-    replace: `      for (const { index } of open) if (!results.has(index)) results.set(index, { kind: "sent" });
-      open = [];`,
+    file: "lib/aws/retry.ts",
+    find: `    open = open.filter((item) => !results.has(item));`,
+    replace: `    for (const item of open) if (!results.has(item)) results.set(item, { kind: "sent" });
+    open = [];`,
     test: { file: "test/aws/sqs-queue.test.ts", title: "sends again what failed" },
   },
   {
