@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from "node:http";
 import dynalite from "dynalite";
-import { type Endpoint, listening } from "./endpoint.ts";
+import { type Endpoint, listeningAt } from "./endpoint.ts";
 
 /** What one request on the wire was, and what it cost if the client asked for that. */
 export interface DynamodbRequest {
@@ -33,18 +33,7 @@ export async function startDynamodbServer({ port, folder, onRequest }: DynamodbS
     // dynalite's own listener throws when a client drops its connection while sending; such a request is simply gone.
     queueMicrotask(() => request.removeAllListeners("error"));
   });
-  await listening("DynamoDB", port, (at) => {
-    return new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(at.port, at.host, () => {
-        server.off("error", reject);
-        resolve();
-      });
-    });
-  });
-  const address = server.address();
-  const taken = typeof address === "object" && address ? address.port : port;
-  return { url: `http://127.0.0.1:${taken}`, port: taken, stop: () => stopped(server) };
+  return { ...(await listeningAt("DynamoDB", server, port)), stop: () => stopped(server) };
 }
 
 function metered(

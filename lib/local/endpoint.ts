@@ -1,3 +1,5 @@
+import type { Server } from "node:net";
+
 /** A server of the embedded stack, on loopback. */
 export interface Endpoint {
   readonly url: string;
@@ -31,4 +33,20 @@ export async function listening(
       },
     );
   }
+}
+
+/** The same for a server of this process; gives where it listens. */
+export async function listeningAt(service: string, server: Server, port: number): Promise<Omit<Endpoint, "stop">> {
+  await listening(service, port, (at) => {
+    return new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(at.port, at.host, () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+  });
+  const address = server.address();
+  const taken = typeof address === "object" && address ? address.port : port;
+  return { url: `http://127.0.0.1:${taken}`, port: taken };
 }

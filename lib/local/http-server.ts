@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { exchange } from "../core/limits.ts";
 import type { HttpRequest, HttpResponse } from "../ports/exchange.ts";
-import { type Endpoint, listening } from "./endpoint.ts";
+import { type Endpoint, listeningAt } from "./endpoint.ts";
 
 export interface HttpServerOptions {
   /** 0: any free port. */
@@ -18,20 +18,8 @@ export async function startHttpServer({ port, answer }: HttpServerOptions): Prom
   const server = createServer((incoming, outgoing) => {
     serve(incoming, outgoing, answer).catch(() => void outgoing.destroy());
   });
-  await listening("the API", port, (at) => {
-    return new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(at.port, at.host, () => {
-        server.off("error", reject);
-        resolve();
-      });
-    });
-  });
-  const address = server.address();
-  const taken = typeof address === "object" && address ? address.port : port;
   return {
-    url: `http://127.0.0.1:${taken}`,
-    port: taken,
+    ...(await listeningAt("the API", server, port)),
     stop: () =>
       new Promise((resolve, reject) => {
         server.close((error) => (error ? reject(error) : resolve()));
