@@ -41,10 +41,19 @@ export function grantPayloads(to: NodejsFunction, bucket: IBucket | Bucket | und
 
 /** Sending, and seeing whether a queue is behind: nothing is sent again to one that is. */
 export function grantSending(to: NodejsFunction, queues: Queues, names: readonly QueueName[]): void {
+  grantQueues(to, queues, names, ["sqs:SendMessage", "sqs:GetQueueAttributes"]);
+}
+
+/** Sending alone, for whoever never sends again. */
+export function grantFirstSending(to: NodejsFunction, queues: Queues, names: readonly QueueName[]): void {
+  grantQueues(to, queues, names, ["sqs:SendMessage"]);
+}
+
+function grantQueues(to: NodejsFunction, queues: Queues, names: readonly QueueName[], actions: string[]): void {
   const found = names.map((name) => queues.get(name)).filter((queue) => queue !== undefined);
   allow(
     to,
-    ["sqs:SendMessage", "sqs:GetQueueAttributes"],
+    actions,
     found.map(({ queueArn }) => queueArn),
   );
   grantKeyOf(to, found);
@@ -59,17 +68,6 @@ export function grantTaking(to: NodejsFunction, queue: Queue): void {
 function grantKeyOf(to: NodejsFunction, queues: readonly Queue[]): void {
   const key = queues.find(({ encryptionMasterKey }) => encryptionMasterKey)?.encryptionMasterKey;
   if (key) grantKey(to, to, key, ["sqs"]);
-}
-
-/** Sending alone, for whoever never sends again. */
-export function grantFirstSending(to: NodejsFunction, queues: Queues, names: readonly QueueName[]): void {
-  const found = names.map((name) => queues.get(name)).filter((queue) => queue !== undefined);
-  allow(
-    to,
-    ["sqs:SendMessage"],
-    found.map(({ queueArn }) => queueArn),
-  );
-  grantKeyOf(to, found);
 }
 
 function allow(to: NodejsFunction, actions: string[], resources: string[]): void {

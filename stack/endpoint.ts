@@ -46,7 +46,7 @@ async function hasServices(url: string): Promise<boolean> {
   }
 }
 
-/** Waits until it answers; says every few seconds that it does not yet. Throws what `onGiveUp` says. */
+/** Waits until it answers; throws what `onGiveUp` says if it does not in time. */
 export async function untilUp(port: number, options: { limitMs: number; onGiveUp: () => string }): Promise<void> {
   const endsAtMs = performance.now() + options.limitMs;
   while (!["ministack", "localstack"].includes(await listenerAt(port))) {

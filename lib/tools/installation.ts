@@ -40,12 +40,9 @@ export function engineOn(
   const { tableName, queueBase, bucket, eventBus, endpoint } = installation;
   const [clock, random] = [processClock, processRandom];
   const at = (service: "dynamodb" | "sqs" | "s3" | "events"): ClientOptions => {
-    const url =
-      typeof endpoint === "object"
-        ? service === "events"
-          ? endpoint.sqs
-          : (endpoint[service] ?? endpoint.sqs)
-        : endpoint;
+    // a bus is where the queues are
+    const at = service === "events" ? "sqs" : service;
+    const url = typeof endpoint === "object" ? (endpoint[at] ?? endpoint.sqs) : endpoint;
     const local = {
       endpoint: url,
       region: "us-east-1",

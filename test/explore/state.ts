@@ -1,3 +1,4 @@
+import { hashText } from "../../lib/core/hash.ts";
 import type { Fields, Key } from "../../lib/ports.ts";
 import type { Position } from "./process.ts";
 
@@ -143,7 +144,7 @@ function canonical(value: unknown): string {
  */
 export function keyOf(state: State): number {
   const { nowMs, records, previous, messages, running, left, answers, isBegun, effects, taken, watchedAtMs } = state;
-  return hashOf(
+  return hashText(
     `${nowMs}|${textOf(records, joined)}|${textOf(previous, joined)}|${textOf(messages, messagesText)}|${textOf(running, runningText)}|${textOf(left, leftText)}|${textOf(answers, joined)}|${textOf(isBegun, joined)}|${textOf(effects, joined)}|${textOf(taken, takenText)}|${watchedAtMs}`,
   );
 }
@@ -175,24 +176,3 @@ const messagesText = (messages: State["messages"]) =>
     .map(({ text, shownAtMs, receives, holder }) => `${text}/${shownAtMs}/${receives}/${holder}`)
     .sort()
     .join();
-
-/** Two multiplicative lanes over the characters of a text, finalised as MurmurHash3 does. */
-function hashOf(text: string): number {
-  let a = 0x9e3779b9;
-  let b = 0x85ebca6b;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    a = Math.imul(a ^ unit, 0x01000193);
-    b = Math.imul(b ^ unit, 0x5bd1e995);
-    b ^= b >>> 15;
-  }
-  a = mixed(a ^ text.length);
-  b = mixed(b ^ a);
-  return (b >>> 0) + (a & 0x1fffff) * 2 ** 32;
-}
-
-function mixed(value: number): number {
-  let h = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return h ^ (h >>> 16);
-}
