@@ -2,10 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import { bundlingOf } from "../cdk/bundling.ts";
 import { envNames } from "../lib/aws/names.ts";
+import { bundle } from "../test/functions/bundle.ts";
 
 /**
  * What a function's code costs before its first answer: from `import` to the end of the first call, in a process of its own, as a ratio to
@@ -13,7 +11,6 @@ import { envNames } from "../lib/aws/names.ts";
  * them. `node benchmarks/cold-start.ts [rounds]`
  */
 const rounds = Number(process.argv[2] ?? 15);
-const root = fileURLToPath(new URL("../", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "tickwright-cold-"));
 
 const request = {
@@ -36,26 +33,6 @@ await handler(JSON.parse(event), { awsRequestId: "r", getRemainingTimeInMillis: 
 process.stdout.write("\\n" + (performance.now() - beganAtMs));
 process.exit(0);
 `;
-
-/** As the construct bundles it: the same options. */
-async function bundled(name: string): Promise<string> {
-  const { format, target, mainFields, minify, banner } = bundlingOf(name, join(root, "examples/registry.ts"));
-  const outfile = join(folder, `${name}.mjs`);
-  await build({
-    entryPoints: [join(root, `functions/${name}.ts`)],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: format ?? "esm",
-    target: target ?? "node24",
-    mainFields: mainFields ?? [],
-    minify: minify ?? true,
-    alias: { "#workflows": join(root, "examples/registry.ts") },
-    banner: { js: banner ?? "" },
-    logLevel: "error",
-  });
-  return outfile;
-}
 
 function measure(file: string, event: object): number {
   const env = {
@@ -86,7 +63,9 @@ try {
   const all = [{ name: "empty", file: empty, event: batch as object, took: [] as number[] }];
   for (const [name, event] of Object.entries(functions)) {
     console.log(`bundling ${name}`);
-    all.push({ name, file: await bundled(name), event, took: [] });
+    const file = join(folder, `${name}.mjs`);
+    await bundle(name, "examples/registry.ts", file);
+    all.push({ name, file, event, took: [] });
   }
   for (let round = 0; round < rounds; round++) {
     for (const each of all) each.took.push(measure(each.file, each.event));

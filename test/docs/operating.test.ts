@@ -6,6 +6,16 @@ import { read } from "./pages.ts";
 
 const page = read("docs/operating.md");
 
+/** The files of these folders, one after the other. */
+const sourcesOf = (...folders: readonly string[]): string =>
+  folders
+    .flatMap((folder) =>
+      readdirSync(new URL(`../../${folder}`, import.meta.url)).flatMap((file) =>
+        file.endsWith(".ts") ? [read(`${folder}/${file}`)] : [],
+      ),
+    )
+    .join("\n");
+
 test("every metric and dimension of the page is one that the engine counts", () => {
   const [, metrics = ""] = page.split(/## Metrics|## Logs/);
   const rows = [...metrics.matchAll(/^\| ((?:`[a-z-]+`(?:, )?)+) \|/gm)];
@@ -16,26 +26,15 @@ test("every metric and dimension of the page is one that the engine counts", () 
 });
 
 test("every metric is counted somewhere", () => {
-  const sources = ["lib/engine", "lib/aws"].flatMap((folder) =>
-    readdirSync(new URL(`../../${folder}`, import.meta.url)).flatMap((file) =>
-      file.endsWith(".ts") ? [read(`${folder}/${file}`)] : [],
-    ),
-  );
   const counted =
-    sources
-      .join("\n")
+    sourcesOf("lib/engine", "lib/aws")
       .match(/metrics\.count\([^;]*/g)
       ?.join("\n") ?? "";
   expect(metricNames.filter((name) => !counted.includes(`"${name}"`))).toEqual([]);
 });
 
 test("every event of the log is on the page, and no other", () => {
-  const sources = ["lib/engine", "lib/aws", "lib/http"].flatMap((folder) =>
-    readdirSync(new URL(`../../${folder}`, import.meta.url)).flatMap((file) =>
-      file.endsWith(".ts") ? [read(`${folder}/${file}`)] : [],
-    ),
-  );
-  const written = sources.join("\n").match(/log\??\.write\([^;{]*/g) ?? [];
+  const written = sourcesOf("lib/engine", "lib/aws", "lib/http").match(/log\??\.write\([^;{]*/g) ?? [];
   const events = written.flatMap((call) => [...call.matchAll(/"([a-z]+[.-][a-z.-]+)"/g)].map(([, name = ""]) => name));
   const [, logs = ""] = page.split("## Logs");
   const named = [...logs.matchAll(/^\| ((?:`[a-z.-]+`(?:, )?)+) \|/gm)].flatMap(([, cell = ""]) =>

@@ -6,21 +6,17 @@ import { decide } from "../../lib/engine/decide.ts";
 import type { Engine } from "../../lib/engine/engine.ts";
 import { findRun, readResult } from "../../lib/engine/inspect.ts";
 import { start } from "../../lib/engine/start.ts";
-import { errorsIn, type Handler, type Installation, install, metricsOf } from "./installation.ts";
-import { workflows } from "./workflows.ts";
+import { errorsIn, type Handler, type Installation, metricsOf, prepare, refOf } from "./installation.ts";
 
 const wake = "wake:standard";
 const task = "task:default";
-const refOf = (runId: string) => ({ tenant: "default", runId });
 
 let here: Installation;
 let engine: Engine;
 let coordinator: Handler;
 let worker: Handler;
 beforeEach(async () => {
-  here = await install({ limits: { tickInPlaceMax: 0 } });
-  engine = here.engine(workflows);
-  [coordinator, worker] = [await here.handler("coordinator"), await here.handler("worker")];
+  ({ here, engine, coordinator, worker } = await prepare({ tickInPlaceMax: 0 }));
 });
 afterEach(() => here.close());
 

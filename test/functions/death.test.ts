@@ -8,19 +8,15 @@ import { decide } from "../../lib/engine/decide.ts";
 import type { Engine } from "../../lib/engine/engine.ts";
 import { findRun } from "../../lib/engine/inspect.ts";
 import { start } from "../../lib/engine/start.ts";
-import { type Handler, type Installation, install, recorded } from "./installation.ts";
-import { workflows } from "./workflows.ts";
+import { type Handler, type Installation, prepare, recorded, refOf } from "./installation.ts";
 
 const program = fileURLToPath(new URL("./invocation.ts", import.meta.url));
-const refOf = (runId: string) => ({ tenant: "default", runId });
 
 let here: Installation;
 let engine: Engine;
 let worker: Handler;
 beforeEach(async () => {
-  here = await install({ limits: { strikesMax: 3, strikeSpacingMs: 1, stuckAfterMs: 0 } });
-  engine = here.engine(workflows);
-  worker = await here.handler("worker");
+  ({ here, engine, worker } = await prepare({ strikesMax: 3, strikeSpacingMs: 1, stuckAfterMs: 0 }));
 });
 afterEach(() => here.close());
 
@@ -31,7 +27,7 @@ test("a run that kills its process is ended after its strikes, and its batch mat
     await here.invoke(worker, "task:default", { most: 1 });
     await decide(engine, refOf(runId), { gate: "checked", approved: true, by: "kim" });
   }
-  const bundle = await here.bundle("coordinator", "workflows.ts", "build-1");
+  const bundle = await here.bundled("coordinator", "workflows.ts", "build-1");
   let victim: ChildProcess | undefined;
   here.front.around = async ({ operation, body }) => {
     if (operation !== "UpdateItem" || !body.includes("default#poison") || !body.includes('"STATE"')) return undefined;

@@ -5,10 +5,17 @@ import type { Engine } from "../../lib/engine/engine.ts";
 import { findRun } from "../../lib/engine/inspect.ts";
 import { start } from "../../lib/engine/start.ts";
 import type { Fault } from "./front.ts";
-import { contextOf, errorsIn, type Handler, type Installation, install, metricsOf, recorded } from "./installation.ts";
-import { workflows } from "./workflows.ts";
+import {
+  contextOf,
+  errorsIn,
+  type Handler,
+  type Installation,
+  metricsOf,
+  prepare,
+  recorded,
+  refOf,
+} from "./installation.ts";
 
-const refOf = (runId: string) => ({ tenant: "default", runId });
 const task = "task:default";
 
 let here: Installation;
@@ -17,9 +24,7 @@ let coordinator: Handler;
 let worker: Handler;
 beforeEach(async () => {
   // nothing but evidence stands between a run and its end
-  here = await install({ limits: { strikesMax: 1, strikeSpacingMs: 1, stuckAfterMs: 0 } });
-  engine = here.engine(workflows);
-  [coordinator, worker] = [await here.handler("coordinator"), await here.handler("worker")];
+  ({ here, engine, coordinator, worker } = await prepare({ strikesMax: 1, strikeSpacingMs: 1, stuckAfterMs: 0 }));
 });
 afterEach(() => here.close());
 

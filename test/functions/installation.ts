@@ -1,10 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
-import { build } from "esbuild";
 import { envNames, queueUrl } from "../../lib/aws/names.ts";
 import { partsFrom } from "../../lib/aws/parts.ts";
 import { defaultLimits } from "../../lib/core/limits.ts";
@@ -13,9 +12,9 @@ import { type AnyWorkflow, createRegistry } from "../../lib/index.ts";
 import { credentials, region } from "../../lib/local/endpoint.ts";
 import { eventOf } from "../../lib/local/records.ts";
 import { openDynamodb, openSqs } from "../contract/servers.ts";
+import { bundle } from "./bundle.ts";
 import { startFront } from "./front.ts";
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
+import { workflows } from "./workflows.ts";
 
 export type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 export type FunctionName = "coordinator" | "worker" | "watchdog";
@@ -25,6 +24,8 @@ export type Line = { readonly level?: string; readonly event?: string; readonly 
 
 /** The queues of an installation with one group and one tier. */
 const queues = ["wake:standard", "watch", "task:default", "dead-task"];
+
+export const refOf = (runId: string) => ({ tenant: "default", runId });
 
 export const contextOf = (remainingMs: number | (() => number)): Context =>
   ({
@@ -60,20 +61,9 @@ export async function install({ limits = {} }: { readonly limits?: object } = {}
   const print = process.stdout.write;
   process.stdout.write = ((chunk: string) => lines.push(...parsed(chunk)) > 0) as typeof process.stdout.write;
 
-  async function bundle(name: FunctionName, workflowsFile: string, buildName: string): Promise<string> {
+  async function bundled(name: FunctionName, workflowsFile: string, buildName: string): Promise<string> {
     const outfile = join(folder, `${name}-${buildName}.mjs`);
-    await build({
-      entryPoints: [join(root, `functions/${name}.ts`)],
-      outfile,
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      target: "node24",
-      mainFields: ["module", "main"],
-      alias: { "#workflows": join(root, "test/functions", workflowsFile) },
-      banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-      logLevel: "error",
-    });
+    await bundle(name, `test/functions/${workflowsFile}`, outfile);
     return outfile;
   }
 
@@ -103,13 +93,13 @@ export async function install({ limits = {} }: { readonly limits?: object } = {}
     lines,
     dynamodb,
     sqs,
-    bundle,
+    bundled,
     receive,
     acknowledge,
     /** The handler of a function as it is deployed, in this process. */
     async handler(name: FunctionName, workflowsFile = "workflows.ts", buildName = "build-1"): Promise<Handler> {
       process.env[envNames.build] = buildName;
-      const file = await bundle(name, workflowsFile, buildName);
+      const file = await bundled(name, workflowsFile, buildName);
       const { handler } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as { handler: Handler };
       return handler;
     },
@@ -148,6 +138,13 @@ export async function install({ limits = {} }: { readonly limits?: object } = {}
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** An installation with the workflows of this folder: an engine on it, and the handlers that most tests call. */
+export async function prepare(limits: object = {}) {
+  const here = await install({ limits });
+  const [coordinator, worker] = [await here.handler("coordinator"), await here.handler("worker")];
+  return { here, engine: here.engine(workflows), coordinator, worker };
 }
 
 export type Installation = Awaited<ReturnType<typeof install>>;

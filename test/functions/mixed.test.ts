@@ -6,19 +6,23 @@ import { decide } from "../../lib/engine/decide.ts";
 import type { Engine } from "../../lib/engine/engine.ts";
 import { findRun } from "../../lib/engine/inspect.ts";
 import { start } from "../../lib/engine/start.ts";
-import { contextOf, errorsIn, type Handler, type Installation, install, metricsOf, recorded } from "./installation.ts";
-import { workflows } from "./workflows.ts";
-
-const refOf = (runId: string) => ({ tenant: "default", runId });
+import {
+  contextOf,
+  errorsIn,
+  type Handler,
+  type Installation,
+  metricsOf,
+  prepare,
+  recorded,
+  refOf,
+} from "./installation.ts";
 
 let here: Installation;
 let engine: Engine;
 let coordinator: Handler;
 let worker: Handler;
 beforeEach(async () => {
-  here = await install();
-  engine = here.engine(workflows);
-  [coordinator, worker] = [await here.handler("coordinator"), await here.handler("worker")];
+  ({ here, engine, coordinator, worker } = await prepare());
 });
 afterEach(() => here.close());
 

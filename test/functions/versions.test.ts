@@ -7,13 +7,21 @@ import { decide } from "../../lib/engine/decide.ts";
 import type { Engine } from "../../lib/engine/engine.ts";
 import { findRun, readResult } from "../../lib/engine/inspect.ts";
 import { start } from "../../lib/engine/start.ts";
-import { contextOf, errorsIn, type Handler, type Installation, install, metricsOf, recorded } from "./installation.ts";
+import {
+  contextOf,
+  errorsIn,
+  type Handler,
+  type Installation,
+  install,
+  metricsOf,
+  recorded,
+  refOf,
+} from "./installation.ts";
 import { workflows as next } from "./next-workflows.ts";
 import { workflows } from "./workflows.ts";
 
 const wake = "wake:standard";
 const task = "task:default";
-const refOf = (runId: string) => ({ tenant: "default", runId });
 
 let here: Installation;
 beforeEach(async () => {

@@ -11,7 +11,11 @@ import { createSeededRandom } from "../../lib/testing/seeded-random.ts";
 import { createWorld, type World, type WorldOptions } from "../../lib/testing/world.ts";
 import { rawRegistry, refOf } from "../engine/raw.ts";
 import { adder, definitionsOf, type Flow, flows } from "./flows.ts";
+import { insist } from "./insist.ts";
 import { type Violations, watchHandlers, watchStore } from "./invariants.ts";
+
+/** Times that somebody outside asks. */
+const tries = 20_000;
 
 /** How much of what goes wrong goes wrong. */
 interface Weather {
@@ -67,33 +71,16 @@ function simulate(flow: Flow, weather: Weather, seed: number) {
   return { world, violations, registry, storm };
 }
 
-/** Somebody outside who repeats a call until it is answered, as a client would. */
-async function insist(world: World, call: () => Promise<unknown>): Promise<void> {
-  for (let again = 0; again < 20_000; again++) {
-    // a call into a process that died is never answered
-    const answer = await Promise.race([
-      call().then(
-        () => "done",
-        (error: unknown) => (Fault.is(error) ? error.code : Promise.reject(error)),
-      ),
-      world.clock.sleep(5000).then(() => "silence"),
-    ]);
-    if (["done", "gate-decided", "run-ended"].includes(answer)) return;
-    await world.clock.sleep(1000);
-  }
-  throw new Error("nobody ever answered");
-}
-
 async function play(flow: Flow, weather: Weather, seed: number) {
   const { world, violations, registry, storm } = simulate(flow, weather, seed);
   const outside = (async () => {
-    await insist(world, () => start(world.engine, { workflow: "w", runId: "r", input: flow.input }));
+    await insist(world, tries, () => start(world.engine, { workflow: "w", runId: "r", input: flow.input }));
     for (const [at, each] of flow.signals.entries())
-      await insist(world, () =>
+      await insist(world, tries, () =>
         signal(world.engine, refOf("r"), { signal: each.name, payload: each.payload, id: `s${at}` }),
       );
     for (const gate of flow.gates)
-      await insist(world, () => decide(world.engine, refOf("r"), { gate, approved: true, id: "d" }));
+      await insist(world, tries, () => decide(world.engine, refOf("r"), { gate, approved: true, id: "d" }));
   })();
   let isAnswered = false;
   outside.then(

@@ -11,6 +11,10 @@ import { createSeededRandom } from "../../lib/testing/seeded-random.ts";
 import { createWorld, type World, type WorldOptions } from "../../lib/testing/world.ts";
 import { ref, stepNode } from "../core/fixture.ts";
 import { definitionOf, hashOf, rawRegistry, refOf } from "../engine/raw.ts";
+import { insist } from "./insist.ts";
+
+/** Times that somebody outside asks. */
+const tries = 10_000;
 
 const rounds = Number(process.env["SIM_ROUNDS"] ?? 3);
 const minuteMs = 60_000;
@@ -77,29 +81,13 @@ function worldIn(weather: Weather, seed: number): World {
   return world;
 }
 
-/** Somebody outside who repeats a call until it is answered. */
-async function insist(world: World, call: () => Promise<unknown>): Promise<void> {
-  for (let again = 0; again < 10_000; again++) {
-    const answer = await Promise.race([
-      call().then(
-        () => "done",
-        (error: unknown) => (Fault.is(error) ? error.code : Promise.reject(error)),
-      ),
-      world.clock.sleep(5000).then(() => "silence"),
-    ]);
-    if (["done", "gate-decided", "run-ended"].includes(answer)) return;
-    await world.clock.sleep(1000);
-  }
-  throw new Error("nobody ever answered");
-}
-
 async function people(world: World): Promise<void> {
   for (const [runId, input] of Object.entries(inputs))
-    await insist(world, () => start(world.engine, { workflow: "w", runId, input }));
+    await insist(world, tries, () => start(world.engine, { workflow: "w", runId, input }));
   // a gate that was decided is not told of any more, so this one waits until the storm is over
   await world.clock.sleep(30 * minuteMs);
-  await insist(world, () => decide(world.engine, refOf("good"), { gate: "g", approved: true, id: "d" }));
-  await insist(world, () => terminate(world.engine, refOf("ended"), "ann"));
+  await insist(world, tries, () => decide(world.engine, refOf("good"), { gate: "g", approved: true, id: "d" }));
+  await insist(world, tries, () => terminate(world.engine, refOf("ended"), "ann"));
 }
 
 /** Every run as it is stored: looked at past the storm. */

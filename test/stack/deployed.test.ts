@@ -1,7 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { queueUrl } from "../../lib/aws/names.ts";
 import { deadTaskQueue, wakeQueue } from "../../lib/core/queue-names.ts";
 import { rowAttributes } from "../../lib/core/row-format.ts";
 import { coordinate } from "../../lib/engine/coordinate.ts";
@@ -17,20 +15,12 @@ const appFile = fileURLToPath(new URL("./tour-app.ts", import.meta.url));
 
 let emulator: Emulator;
 let here: Touring;
-let send: (queue: string, body: string) => Promise<unknown>;
 let ask: Ask;
 beforeAll(async () => {
   emulator = await startEmulator({ isIamEnforced: false });
   const outputs = deploy(emulator, appFile, { env: { TOUR: "first" } });
   here = touring(emulator, outputs, workflows);
   ask = createApiClient(outputs["Tour"]?.["ApiUrl"] ?? "", emulator.port);
-  const sqs = new SQSClient({
-    endpoint: emulator.endpoint,
-    region: "us-east-1",
-    credentials: { accessKeyId: "test", secretAccessKey: "test" },
-  });
-  send = (queue, body) =>
-    sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(here.queueBase, queue), MessageBody: body }));
 }, 300_000);
 afterAll(async () => {
   here?.close();
@@ -91,7 +81,7 @@ describe("the template as it was synthesized, deployed", () => {
         );
         const task = nobody.lost.find(({ queue }) => queue.startsWith("task:"));
         expect(task).toBeDefined();
-        await send(deadTaskQueue, task?.body ?? "");
+        await here.send(deadTaskQueue, task?.body ?? "");
         await here.untilStatus("buried", "succeeded", 120_000);
         const { nodes } = await here.timelineOf("buried");
         expect(nodes.flatMap(({ attempts }) => attempts.map(({ state }) => state))).toContain("lost");
@@ -110,7 +100,7 @@ describe("the template as it was synthesized, deployed", () => {
           edits: [{ kind: "set", path: [rowAttributes.body], value: new Uint8Array([1, 2, 3]) }],
           when: [{ kind: "equals", path: [rowAttributes.runUid], value: runUid }],
         });
-        await send(wakeQueue("standard"), '{"runId":"poison"}');
+        await here.send(wakeQueue("standard"), '{"runId":"poison"}');
         const rowOf = async () =>
           (await here.engine.store.read([{ pk: "default#poison", sk: "STATE" }], { isConsistent: true }))[0];
         await here.until(

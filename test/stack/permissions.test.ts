@@ -1,17 +1,11 @@
 import { fileURLToPath } from "node:url";
-import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createDynamodbClient, createSqsClient } from "../../lib/aws/clients.ts";
-import { createDynamodbStore } from "../../lib/aws/dynamodb-store.ts";
-import { queueUrl } from "../../lib/aws/names.ts";
-import { processClock as clock, processRandom as random } from "../../lib/aws/process.ts";
 import { deadTaskQueue, taskQueue, wakeQueue } from "../../lib/core/queue-names.ts";
-import type { RunStore } from "../../lib/ports.ts";
 import { type Ask, createApiClient } from "../../stack/api-client.ts";
 import { concede, deploy, type Emulator, startEmulator } from "./emulator.ts";
+import { type Touring, touring } from "./touring.ts";
 
 const appFile = fileURLToPath(new URL("./probe-app.ts", import.meta.url));
-const credentials = { accessKeyId: "test", secretAccessKey: "test" };
 
 /** What everyone who ticks may do. */
 const ticking = ["put", "edit", "refused put", "read one", "read two", "list"];
@@ -21,29 +15,23 @@ const worker = [...ticking, ...payloads, ...sendingTo("wake:standard", "task:def
 
 describe("the deployed stack, with IAM enforced", () => {
   let emulator: Emulator;
-  let store: RunStore;
-  let send: (queue: string, body: string) => Promise<unknown>;
+  let here: Touring;
   let ask: Ask;
 
   beforeAll(async () => {
     emulator = await startEmulator({ isIamEnforced: true });
-    const {
-      TableName = "",
-      QueueBase = "",
-      ApiUrl = "",
-    } = deploy(emulator, appFile, { change: concede })["Tickwright"] ?? {};
-    const options = { endpoint: emulator.endpoint, region: "us-east-1", credentials };
-    store = createDynamodbStore({ client: createDynamodbClient(options), tableName: TableName, clock, random });
-    ask = createApiClient(ApiUrl, emulator.port);
-    const sqs = createSqsClient(options);
-    send = (queue, body) =>
-      sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(QueueBase, queue), MessageBody: body }));
+    const outputs = deploy(emulator, appFile, { change: concede });
+    here = touring(emulator, outputs, []);
+    ask = createApiClient(outputs["Tickwright"]?.["ApiUrl"] ?? "", emulator.port);
   }, 300_000);
-  afterAll(() => emulator?.stop());
+  afterAll(async () => {
+    here?.close();
+    await emulator?.stop();
+  });
 
   async function allowedTo(role: string, timeoutMs = 30_000): Promise<string[]> {
     for (const endsAtMs = performance.now() + timeoutMs; performance.now() < endsAtMs; ) {
-      const [found] = await store.read([{ pk: "probes", sk: role }], { isConsistent: true });
+      const [found] = await here.engine.store.read([{ pk: "probes", sk: role }], { isConsistent: true });
       if (found) {
         const can = JSON.parse(String(found["can"])) as Record<string, string>;
         const verdicts = new Set(Object.values(can));
@@ -68,7 +56,7 @@ describe("the deployed stack, with IAM enforced", () => {
       [...ticking, ...sendingTo("wake:standard", "dead-task", "dead"), "take from dead-task"],
     ],
   ])("lets the %s do what its verb does, and no more", async (role, queue, expected) => {
-    await send(queue, `as ${role}`);
+    await here.send(queue, `as ${role}`);
     const allowed = await allowedTo(role);
     // Looking at a queue comes with taking from it.
     expect(allowed.filter((what) => what !== `look at ${queue}`).sort()).toEqual(

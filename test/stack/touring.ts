@@ -1,4 +1,6 @@
-import { partitionOf, sk } from "../../lib/core/keys.ts";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { createSqsClient } from "../../lib/aws/clients.ts";
+import { queueUrl } from "../../lib/aws/names.ts";
 import { isSettled, type Run, statusOf } from "../../lib/core/run.ts";
 import type { Engine } from "../../lib/engine/engine.ts";
 import { findRun, readResult, timeline } from "../../lib/engine/inspect.ts";
@@ -15,16 +17,11 @@ export function touring(emulator: Emulator, outputs: Outputs, workflows: readonl
     QueueBase: queueBase = "",
     BucketName: bucket = "",
   } = Object.values(outputs)[0] ?? {};
-  const { engine, close } = engineOn(
-    {
-      tableName,
-      queueBase,
-      bucket,
-      endpoint: emulator.endpoint,
-      credentials: { accessKeyId: "test", secretAccessKey: "test" },
-    },
-    workflows,
-  );
+  const { endpoint } = emulator;
+  const credentials = { accessKeyId: "test", secretAccessKey: "test" };
+  const { engine, close } = engineOn({ tableName, queueBase, bucket, endpoint, credentials }, workflows);
+  const sqs = createSqsClient({ endpoint, region: "us-east-1", credentials, requestTimeoutMs: 15_000 });
+  const urlOf = (queue: string) => queueUrl(queueBase, queue);
   const refOf = (runId: string) => ({ tenant: "default", runId });
   const look = (runId: string) => findRun(engine, refOf(runId));
 
@@ -37,7 +34,15 @@ export function touring(emulator: Emulator, outputs: Outputs, workflows: readonl
   }
   return {
     engine,
-    close,
+    close: () => {
+      close();
+      sqs.destroy();
+    },
+    sqs,
+    urlOf,
+    /** Anything at all, as a person would send it by hand. */
+    send: (queue: string, body: string) =>
+      sqs.send(new SendMessageCommand({ QueueUrl: urlOf(queue), MessageBody: body })),
     refOf,
     look,
     until,
@@ -54,22 +59,14 @@ export function touring(emulator: Emulator, outputs: Outputs, workflows: readonl
         },
         limitMs,
       ),
-    untilWaits: (runId: string, state: Run["active"][number]["state"]) =>
+    untilWaits: (runId: string, state: Run["active"][number]["state"], limitMs?: number) =>
       until(
         `${runId} waits: ${state}`,
         async () => (await look(runId))?.active.some((each) => each.state === state) ?? false,
+        limitMs,
       ),
     outputOf: async (runId: string) => (await readResult(engine, refOf(runId))).output,
     timelineOf: (runId: string) => timeline(engine, refOf(runId)),
-    attemptsOf: async (runId: string) => {
-      const run = await look(runId);
-      const { items } = await engine.store.list({
-        pk: partitionOf("default", runId),
-        prefix: sk.attemptsOf(run?.runUid ?? "", 0).slice(0, "ATT#".length),
-        isConsistent: true,
-      });
-      return items;
-    },
   };
 }
 
