@@ -3,6 +3,7 @@ import { Fault } from "../core/faults.ts";
 import { digest } from "../digest.ts";
 import { contractOf } from "./contract.ts";
 import { inside } from "./inside.ts";
+import { signalsOf, worksOf } from "./keep.ts";
 import type { AnyWorkflow, RegistryOptions } from "./registry.ts";
 
 /**
@@ -20,11 +21,15 @@ export function definitionsOf(
   for (const each of byName) {
     for (const work of each[inside].steps) steps.set(work[inside].body.handler, contractOf(work));
   }
-  for (const work of options.keep ?? []) steps.set(work[inside].body.handler, contractOf(work));
+  for (const work of worksOf(options.keep)) steps.set(work[inside].body.handler, contractOf(work));
+  const kept = signalsOf(options.keep)
+    .map(({ name }) => name)
+    .sort();
   return {
     format: 1,
     workflows: Object.fromEntries(byName.map(({ name, hash, definition }) => [name, { hash, definition }])),
     steps: Object.fromEntries([...steps].sort(([a], [b]) => (a < b ? -1 : 1))),
+    ...(kept.length > 0 && { signals: kept }),
   };
 }
 

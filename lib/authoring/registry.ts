@@ -5,7 +5,10 @@ import type { Work } from "./callee.ts";
 import { assertDefinitions } from "./definitions.ts";
 import { createHandler } from "./handler.ts";
 import { inside } from "./inside.ts";
+import { type Kept, signalsOf, worksOf } from "./keep.ts";
 import { parseJson } from "./parse.ts";
+import type { Schema } from "./schema.ts";
+import type { Signal } from "./signal.ts";
 import type { Workflow } from "./workflow.ts";
 
 /** A workflow of any types. */
@@ -13,8 +16,11 @@ export type AnyWorkflow = Workflow<never, unknown>;
 
 /** What a registry has beside its workflows. */
 export interface RegistryOptions {
-  /** Steps that no workflow calls any more, for runs in flight that still do: old versions, and what was renamed. */
-  readonly keep?: readonly Work[] | undefined;
+  /**
+   * Steps that no workflow calls any more and signals that none waits for, for runs in flight that still do: old versions, and what
+   * was renamed.
+   */
+  readonly keep?: readonly Kept[] | undefined;
   /** What was written when this code was built. */
   readonly definitions?: Definitions | undefined;
 }
@@ -43,7 +49,13 @@ export function createRegistry(workflows: readonly AnyWorkflow[], options: Regis
     for (const child of workflow[inside].children) add(child);
   };
   for (const workflow of workflows) add(workflow);
-  for (const step of options.keep ?? []) addStep(step);
+  for (const step of worksOf(options.keep)) addStep(step);
+  const keptSignals = new Map<string, Signal<never, unknown>>();
+  for (const signal of signalsOf(options.keep)) {
+    const other = keptSignals.get(signal.name) ?? signal;
+    if (other !== signal) clashes.add(`two signals that are kept are "${signal.name}": keep one`);
+    keptSignals.set(signal.name, signal);
+  }
   if (clashes.size > 0) throw new Fault("bad-definition", [...clashes].join("; "));
 
   const { definitions } = options;
@@ -57,13 +69,23 @@ export function createRegistry(workflows: readonly AnyWorkflow[], options: Regis
     workflow: (name) => names.get(name),
     byHash: (hash) => byHash.get(hash),
     handler: (ref) => handlers.get(ref),
+    keptSignals: new Map(
+      [...keptSignals].map(
+        ([
+          name,
+          {
+            [inside]: { schema },
+          },
+        ]) => [name, payloadParser(schema)],
+      ),
+    ),
     groups: new Set([...steps.values()].map((step) => step[inside].body.group)),
   };
 }
 
 /**
- * The registry of a file that exports `workflows`; also `keep`, if there are runs in flight that call steps which no workflow calls
- * any more, and `definitions`, what `definitions.json` holds, if every process shall start by the same graphs.
+ * The registry of a file that exports `workflows`; also `keep`, if there are runs in flight that need steps or signals which no
+ * workflow has any more, and `definitions`, what `definitions.json` holds, if every process shall start by the same graphs.
  */
 export function registryOf(app: App): Registry {
   return createRegistry(app.workflows, { keep: app.keep, definitions: app.definitions as Definitions | undefined });
@@ -72,7 +94,7 @@ export function registryOf(app: App): Registry {
 /** What a file of workflows may export. */
 export interface App {
   readonly workflows: readonly AnyWorkflow[];
-  readonly keep?: readonly Work[];
+  readonly keep?: readonly Kept[];
   readonly definitions?: unknown;
 }
 
@@ -92,9 +114,11 @@ function register({ name, definition, hash, [inside]: { input, signals } }: AnyW
     parseInput: (raw) => parseJson(input, raw, "input", "bad-input"),
     async parseSignal(signal, raw) {
       const schema = known.get(signal);
-      if (schema) return parseJson(schema, raw, "payload", "bad-input");
+      if (schema) return await payloadParser(schema)(raw);
       const names = known.size > 0 ? `it waits for ${[...known.keys()].join(", ")}` : "it waits for none";
       throw new Fault("bad-input", `workflow "${name}" has no signal "${signal}": ${names}`);
     },
   };
 }
+
+const payloadParser = (schema: Schema) => (raw: unknown) => parseJson(schema, raw, "payload", "bad-input");

@@ -25,6 +25,8 @@ export interface Definitions {
   readonly format: 1;
   readonly workflows: { readonly [name: string]: { readonly hash: string; readonly definition: Definition } };
   readonly steps: Contracts;
+  /** Signals that are kept for runs in flight, beside those that its workflows wait for. */
+  readonly signals?: readonly string[];
 }
 
 /** Whether a schema is still the same, as far as can be known. */

@@ -1,11 +1,13 @@
 import { type Contract, type Contracts, compareMarks, type Definitions } from "./contract.ts";
 import type { Definition } from "./definition.ts";
-import { childBodyOf, type Program, stepBodyOf } from "./program.ts";
+import { childBodyOf, type Program, stepBodyOf, waitsFor } from "./program.ts";
 import { isLive, nodeState, type Run } from "./run.ts";
 
 /** What a build has, as far as runs in flight need it. */
 export interface BuildFacts {
   hasWorkflow(name: string): boolean;
+  /** Whether it takes this signal for runs of this workflow, whatever graph they are pinned to. */
+  takesSignal(workflow: string, signal: string): boolean;
   /** Whether it has this definition; without it children run on the stored one, and their input is not checked. */
   hasDefinition(hash: string): boolean;
   /** Whether some step of it runs in this worker group; a deployment may have others. */
@@ -26,7 +28,7 @@ export interface Finding {
     | "child-unchecked"
     | "signal-refused"
     | "group-gone";
-  /** `name@version`, the child workflow, the workflow that took the signal, or the worker group. */
+  /** `name@version`, the child workflow, the signal, or the worker group. */
   readonly subject: string;
   /** Runs only when something is undone. */
   readonly isUndo: boolean;
@@ -41,7 +43,7 @@ export interface Finding {
  * | `resumes` | it is parked, and what it waits for is there |
  * | `may-park` | an input schema changed: the node parks if its input no longer fits |
  * | `parks` | a handler that it still needs is gone, or an input is known not to fit: it parks there, and no try is burnt |
- * | `waits-in-vain` | a signal that it needs would be refused, as its workflow is gone; or no worker is left for its group |
+ * | `waits-in-vain` | a signal that it needs would be refused; or no worker is left for its group |
  * | `stays-parked` | it is parked, and what it waits for is still missing |
  */
 export type Verdict = "finishes" | "resumes" | "may-park" | "parks" | "waits-in-vain" | "stays-parked";
@@ -64,8 +66,8 @@ export function findingsOf(
       subject,
       isUndo,
     });
-    if (def.kind === "signal" && !build.hasWorkflow(definition.workflow))
-      return [found("signal-refused", definition.workflow)];
+    if (def.kind === "signal" && !build.takesSignal(definition.workflow, def.signal))
+      return [found("signal-refused", def.signal)];
     const child = childBodyOf(def);
     if (child && child.definition !== "self" && !build.hasDefinition(child.definition))
       return [found("child-unchecked", child.workflow)];
@@ -125,7 +127,7 @@ export function mendOf({ kind, subject }: Pick<Finding, "kind" | "subject">): st
     case "schema-unknown":
       return "its library does not say what it takes: compare by hand, or raise its version";
     case "signal-refused":
-      return `keep workflow "${name}" registered until these runs have ended`;
+      return `list signal "${name}" under \`keep\` until these runs have ended`;
     case "group-gone":
       return `keep worker group "${subject}" in the deployment until these runs have ended`;
     case "child-unchecked":
@@ -140,8 +142,12 @@ export function factsOfDefinitions(definitions: Definitions): BuildFacts {
   const all = Object.values(definitions.workflows);
   const hashes = new Set(all.map(({ hash }) => hash));
   const groups = new Set(all.flatMap(({ definition }) => definition.nodes.map((def) => stepBodyOf(def)?.group)));
+  const kept = new Set(definitions.signals);
   return {
     hasWorkflow: (name) => Object.hasOwn(definitions.workflows, name),
+    takesSignal: (workflow, signal) =>
+      kept.has(signal) ||
+      (Object.hasOwn(definitions.workflows, workflow) && waitsFor(definitions.workflows[workflow]?.definition, signal)),
     hasDefinition: (hash) => hashes.has(hash),
     hasGroup: (group) => groups.has(group),
     contractOf: (handler) => (Object.hasOwn(definitions.steps, handler) ? definitions.steps[handler] : undefined),

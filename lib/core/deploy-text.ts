@@ -50,7 +50,7 @@ function findingText({ node, kind, subject, isUndo }: Finding): string {
     "input-changed": `the input schema of ${subject} changed`,
     "output-changed": `the output schema of ${subject} changed: what reads it may no longer fit`,
     "schema-unknown": `whether the schema of ${subject} changed is not known`,
-    "signal-refused": `its signal would be refused: workflow "${subject}" is gone`,
+    "signal-refused": `its signal "${subject}" would be refused`,
     "group-gone": `no step runs in worker group "${subject}" any more: its worker may be gone`,
     "child-unchecked": `child workflow "${subject}" has another graph now, or is gone`,
   };

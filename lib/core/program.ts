@@ -131,6 +131,11 @@ export function isInline(def: NodeDef): def is StepNode {
   return def.kind === "step" && def.isInline === true;
 }
 
+/** Whether some node waits for this signal; nothing does in a workflow that is not there. */
+export function waitsFor(definition: Definition | undefined, signal: string): boolean {
+  return definition?.nodes.some((def) => def.kind === "signal" && def.signal === signal) ?? false;
+}
+
 export function nodeAt(program: Program, position: number): ProgramNode {
   const node = program.nodes[position];
   if (!node) throw new RangeError(`${program.definition.workflow} has no node ${position}`);

@@ -55,6 +55,8 @@ export interface Registry {
   workflow(name: string): RegisteredWorkflow | undefined;
   byHash(hash: string): RegisteredWorkflow | undefined;
   handler(ref: string): Handler | undefined;
+  /** Checks of signals that are kept for runs in flight, by name: for those that the run's workflow does not wait for here. */
+  readonly keptSignals?: ReadonlyMap<string, (raw: unknown) => Promise<Json>>;
   /** Worker groups that its steps name, for comparing builds. */
   readonly groups?: ReadonlySet<string>;
 }

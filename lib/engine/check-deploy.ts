@@ -4,7 +4,7 @@ import { type DefinitionVerdict, type DeployReport, type RunVerdict, reportOf } 
 import { Fault } from "../core/faults.ts";
 import { duePartition } from "../core/keys.ts";
 import { fixed } from "../core/limits.ts";
-import { nodeAt, type Program, programOf, stepBodyOf } from "../core/program.ts";
+import { nodeAt, type Program, programOf, stepBodyOf, waitsFor } from "../core/program.ts";
 import { decodeRun } from "../core/row-format.ts";
 import { isLive, type Run, statusOf } from "../core/run.ts";
 import { isWide, slicedFrom, workflowOf } from "../core/slices.ts";
@@ -88,6 +88,8 @@ async function familyOf(engine: Engine, hash: string): Promise<Family> {
 function factsOfEngine({ registry }: Engine): BuildFacts {
   return {
     hasWorkflow: (name) => registry.workflow(name) !== undefined,
+    takesSignal: (workflow, signal) =>
+      registry.keptSignals?.has(signal) === true || waitsFor(registry.workflow(workflow)?.definition, signal),
     hasGroup: (group) => registry.groups?.has(group) ?? true,
     hasDefinition: (hash) => registry.byHash(hash) !== undefined,
     contractOf: (ref) => {

@@ -6,8 +6,8 @@ import type { Json } from "../core/json.ts";
 import { sk } from "../core/keys.ts";
 import { fixed } from "../core/limits.ts";
 import { commandText, signalText } from "../core/mail-format.ts";
-import type { Program } from "../core/program.ts";
-import type { FactValue } from "../core/run.ts";
+import { type Program, waitsFor } from "../core/program.ts";
+import type { FactValue, Run } from "../core/run.ts";
 import type { Engine, RunRef } from "./engine.ts";
 import { loadRun } from "./load.ts";
 import { type Appended, append } from "./mailbox.ts";
@@ -26,9 +26,7 @@ export interface SignalRequest {
  */
 export async function signal(engine: Engine, ref: RunRef, request: SignalRequest): Promise<Appended> {
   const { run, program } = await loadRun(engine, ref);
-  const workflow = engine.registry.byHash(run.definitionHash) ?? engine.registry.workflow(run.workflow);
-  if (!workflow) throw new Fault("unknown-workflow", `this process does not know workflow "${run.workflow}"`);
-  const value = await workflow.parseSignal(request.signal, request.payload);
+  const value = await parsed(engine, run, program, request);
   const atMs = engine.clock.nowMs();
   const small: Omit<Signal, "seq"> = { name: request.signal, payload: { kind: "value", value }, atMs };
   let text = signalText(small);
@@ -43,6 +41,23 @@ export async function signal(engine: Engine, ref: RunRef, request: SignalRequest
   const appended = await append(engine, run, "signals", text, request.id ?? engine.random.token());
   engine.metrics.count("signals-appended");
   return appended;
+}
+
+/** The payload as this build's workflow checks it, or as what is kept does where the workflow does not wait for it any more. */
+async function parsed({ registry }: Engine, run: Run, program: Program, request: SignalRequest): Promise<Json> {
+  const { signal, payload } = request;
+  const workflow = registry.byHash(run.definitionHash) ?? registry.workflow(run.workflow);
+  const isWanted = waitsFor(workflow?.definition, signal);
+  const kept = registry.keptSignals?.get(signal);
+  if (kept && !isWanted) return await kept(payload);
+  if (workflow && (isWanted || !waitsFor(program.definition, signal)))
+    return await workflow.parseSignal(signal, payload);
+  const mend = `deploy a build that waits for signal "${signal}" there, or lists it under \`keep\``;
+  if (!workflow) throw new Fault("unknown-workflow", `this process does not know workflow "${run.workflow}": ${mend}`);
+  throw new Fault(
+    "bad-input",
+    `workflow "${run.workflow}" waits for signal "${signal}" no more, and this run does: ${mend}`,
+  );
 }
 
 /** Facts of every node that could take this signal: whoever takes it later never sees the payload. */

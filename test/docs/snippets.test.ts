@@ -51,7 +51,7 @@ declare const farm: { accept(job: { filmId: string; token: string }): Promise<vo
   ],
   'docs/versions.md: export const charge1 = step("charge", { input: sale, output: receipt }, chargeInOneCurrency);': [
     `import * as v from "valibot";
-import { step } from "tickwright";
+import { signal, step } from "tickwright";
 const sale = v.object({ cents: v.number() });
 const saleInCurrency = v.object({ cents: v.number(), currency: v.string() });
 const receipt = v.object({ receiptId: v.string() });

@@ -1,6 +1,8 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import type { Verdict } from "../../lib/core/deploy-check.ts";
+import { compareBuilds } from "../../lib/core/deploy-report.ts";
+import { deployText } from "../../lib/core/deploy-text.ts";
 import { statusOf } from "../../lib/core/run.ts";
 import { checkDeploy } from "../../lib/engine/check-deploy.ts";
 import { signal as send } from "../../lib/engine/commands.ts";
@@ -39,6 +41,8 @@ const saleStrict = (does: typeof chargeStrict) =>
     const ok = flow.gate("ok");
     return { receiptId: flow.run(does, input, { after: [ok] }).receiptId };
   });
+const waits = workflow("sale", { input: cents }, (flow) => void flow.signal(go));
+const silent = workflow("sale", { input: cents }, (flow, input) => void flow.run(charge, input));
 const other = workflow("other", { input: cents }, (flow, input) => void flow.run(charge, input));
 const unrelated = workflow("unrelated", { input: receipt }, (flow, input) => void flow.run(tell, input));
 
@@ -160,22 +164,37 @@ describe("a deploy with runs in flight", () => {
   });
 
   it("a removed workflow takes no signals any more, and says so", async () => {
-    const waits = workflow("sale", { input: cents }, (flow) => void flow.signal(go));
     const world = await begun(build(waits));
     expect(await verdict(world, build(unrelated))).toBe("waits-in-vain");
     deploy(world, build(unrelated));
     await expect(send(world.engine, ref, { signal: "go", payload: {} })).rejects.toThrow(
-      'does not know workflow "sale"',
+      'does not know workflow "sale": deploy a build that waits for signal "go" there, or lists it under `keep`',
     );
   });
 
-  it("a signal that the new build waits for nowhere is refused, and taken by the next build that has it", async () => {
-    const waits = workflow("sale", { input: cents }, (flow) => void flow.signal(go));
-    const silent = workflow("sale", { input: cents }, (flow, input) => void flow.run(charge, input));
+  it.each([
+    ["the workflow", unrelated],
+    ["the wait", silent],
+  ])("a signal that is kept is taken, and checked, by a build without %s", async (_, next) => {
     const world = await begun(build(waits));
+    const kept = createRegistry([next], { keep: [go] });
+    expect(await verdict(world, kept)).toBe("finishes");
+    deploy(world, kept);
+    const sent = (payload: unknown) => send(world.engine, ref, { signal: "go", payload });
+    await expect(sent(7)).rejects.toMatchObject({ code: "bad-input" });
+    await sent({});
+    await world.advance(10 * 60_000);
+    expect(await statusIn(world)).toBe("succeeded");
+  });
+
+  it("a signal that the new build waits for nowhere is foreseen, refused, and taken by the next build that has it", async () => {
+    const world = await begun(build(waits));
+    const report = await checkDeploy({ ...world.engine, registry: build(silent), programs: new Map() });
+    expect(report.definitions[0]?.counts).toEqual({ "waits-in-vain": 1 });
+    expect(deployText(report)).toContain('list signal "go" under `keep` until these runs have ended');
     deploy(world, build(silent));
     const sent = () => send(world.engine, ref, { signal: "go", payload: {} });
-    await expect(sent()).rejects.toMatchObject({ code: "bad-input" });
+    await expect(sent()).rejects.toThrow('workflow "sale" waits for signal "go" no more, and this run does');
     deploy(world, build(waits));
     await sent();
     await world.advance(10 * 60_000);
@@ -226,6 +245,21 @@ describe("a check of many runs", () => {
 });
 
 describe("definitions.json", () => {
+  it("has the signals that are kept, so that two builds can be compared for them", () => {
+    const last = definitionsOf([waits]);
+    const gone = compareBuilds(last, definitionsOf([silent]));
+    expect(gone.definitions[0]?.findings).toMatchObject([{ kind: "signal-refused", subject: "go" }]);
+    const kept = definitionsOf([silent], { keep: [go] });
+    expect(kept.signals).toEqual(["go"]);
+    expect(compareBuilds(last, kept).definitions[0]?.findings).toEqual([]);
+    expect(last).not.toHaveProperty("signals");
+  });
+
+  it("of two signals of one name one can be kept", () => {
+    const twice = [go, signal("go", v.object({ why: v.string() }))];
+    expect(() => createRegistry([silent], { keep: twice })).toThrow('two signals that are kept are "go": keep one');
+  });
+
   const graph = (isTold: boolean) => sale(charge, { isTold });
 
   it("makes every process start by the same graph, and the process that differs says so", async () => {
