@@ -5,6 +5,7 @@ import { nodeAt, type Program, type ProgramNode } from "./program.ts";
 import {
   type Active,
   type FactValue,
+  isLive,
   type MapFrame,
   type NodeState,
   nodeState,
@@ -18,7 +19,8 @@ import {
 export interface Notes {
   undelivered: number;
   uncompensated: number;
-  parked: number;
+  /** What parked in this tick, and for what. */
+  readonly parked: { readonly entry: Active; readonly node: string; readonly fault: FaultData }[];
 }
 
 /**
@@ -68,7 +70,7 @@ export function draftOf(run: Run, program: Program, inputs: Inputs, limits: Limi
     endings: [],
     ready: [],
     crowded: [],
-    notes: { undelivered: 0, uncompensated: 0, parked: 0 },
+    notes: { undelivered: 0, uncompensated: 0, parked: [] },
     itemFault: undefined,
   };
 }
@@ -159,6 +161,15 @@ function cut(text: string, bytesMax: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= bytesMax) return text;
   return `${new TextDecoder().decode(bytes.subarray(0, bytesMax - 3)).replace(/\uFFFD+$/, "")}…`;
+}
+
+/**
+ * What a run that goes on was parked for is no news any more once nothing of it is parked. A run that is ending, or has ended badly,
+ * keeps why.
+ */
+export function reasonLeft({ run, active }: Draft): Reason | undefined {
+  const isWell = run.phase === "succeeded" || (isLive(run) && !run.ending);
+  return isWell && !active.some((entry) => entry.state === "parked") ? undefined : run.reason;
 }
 
 export const node = (draft: Draft, position: number): ProgramNode => nodeAt(draft.program, position);

@@ -24,7 +24,7 @@ export interface Run {
   readonly isParked: boolean;
   /** Set while compensating or cancelling: how the run will end. */
   readonly ending: "failed" | "cancelled" | undefined;
-  /** Why it failed, who ended it, or what it is parked for; short. */
+  /** Why it failed, who ended it, or what it is parked for while nothing else ends it; short. */
   readonly reason: Reason | undefined;
   /** A compensation failed for good, or the run was ended without one. */
   readonly isUncompensated: boolean;

@@ -1,5 +1,5 @@
 import { takeCommands } from "./commands.ts";
-import { change, type Draft, draftOf, dropFacts, type Notes, node, stateOf, transition } from "./draft.ts";
+import { change, type Draft, draftOf, dropFacts, type Notes, node, reasonLeft, stateOf, transition } from "./draft.ts";
 import { dueOf } from "./due.ts";
 import { compensate, nextToUndo, windDown } from "./ending.ts";
 import type { Ending, Inputs } from "./inputs.ts";
@@ -120,6 +120,7 @@ function finished(draft: Draft): Run {
   const isEnded = isLive(base) && !isLive(draft.run);
   const run: Run = {
     ...draft.run,
+    reason: reasonLeft(draft),
     transitionSeq: base.transitionSeq + draft.transitions,
     nodes: draft.nodes,
     active: isEnded ? draft.active.filter((entry) => entry.state === "unwanted") : draft.active,

@@ -17,7 +17,7 @@ import { noWork, type Processing, type Work } from "./processing.ts";
 import { dropDue } from "./records/attempt.ts";
 import { mailKey } from "./records/mail.ts";
 import { requeue } from "./requeue.ts";
-import { logCommit } from "./run-log.ts";
+import { logCommit, logParked } from "./run-log.ts";
 import { settle, tidy } from "./tidy.ts";
 
 /**
@@ -258,6 +258,7 @@ function meter(engine: Engine, before: Run, now: Run, closed: Closed): void {
   if (notes.undelivered > 0) engine.metrics.count("signals-undelivered", notes.undelivered);
   if (notes.uncompensated > 0) engine.metrics.count("uncompensated", notes.uncompensated);
   if (now.isParked && !before.isParked) engine.metrics.count("runs-parked", 1, { workflow: now.workflow });
+  for (const { entry, node, fault } of notes.parked) logParked(engine, now, { ...entry, node }, fault);
   logCommit(engine, now, !isLive(now));
   if (!isLive(now)) engine.metrics.count("runs-ended", 1, { workflow: now.workflow, status: statusOf(now) });
 }

@@ -22,18 +22,31 @@ export function logCommit(engine: Engine, run: Run, isEnd: boolean): void {
   if (isEnd) engine.log.write("info", "run.ended", { ...common, ...(reason && wordsOf(reason)) });
 }
 
-/** An attempt that did not succeed. The message is that of the handler's error, in its author's words, cut as it is stored. */
-export function logFailedAttempt(
-  engine: Engine,
-  run: Run,
-  of: { readonly node: string; readonly index: number; readonly attempt: number },
-  fault: FaultData,
-): void {
-  const { runId, runUid, tenant, workflow } = run;
-  const { node, index, attempt } = of;
-  const who = { runId, runUid, tenant, workflow, node, index, attempt };
-  engine.log.write("warn", "attempt.failed", { ...who, ...wordsOf(fault) });
+/** A node that parked: its run may be ending, and its reason then says why, and not this. */
+export function logParked(engine: Engine, run: Run, of: Of, fault: FaultData): void {
+  engine.log.write("warn", "node.parked", { ...whoOf(run, of), ...wordsOf(fault) });
 }
+
+/** An attempt that did not succeed. The message is that of the handler's error, in its author's words, cut as it is stored. */
+export function logFailedAttempt(engine: Engine, run: Run, of: Of, fault: FaultData): void {
+  engine.log.write("warn", "attempt.failed", { ...whoOf(run, of), ...wordsOf(fault) });
+}
+
+interface Of {
+  readonly node: string;
+  readonly index: number;
+  readonly attempt: number;
+}
+
+const whoOf = ({ runId, runUid, tenant, workflow }: Run, { node, index, attempt }: Of) => ({
+  runId,
+  runUid,
+  tenant,
+  workflow,
+  node,
+  index,
+  attempt,
+});
 
 /** A schema library quotes the value that did not fit: then the code has to do, and the record has the rest. */
 const wordsOf = ({ code, message }: FaultData) =>

@@ -66,7 +66,7 @@ export interface Drive {
   /** All ends that ticks asked for. */
   readonly closed: string[];
   readonly ticks: number;
-  readonly notes: { undelivered: number; uncompensated: number; parked: number };
+  readonly notes: { undelivered: number; uncompensated: number };
   tick(more?: Partial<Inputs>): Run;
   /** Claims an attempt and ends it well; its facts are computed as a worker would. */
   ok(name: string, output?: Json, index?: number): Run;
@@ -101,7 +101,7 @@ export function drive(
   const signals: Signal[] = [];
   const commands: Command[] = [];
   const closed: string[] = [];
-  const notes = { undelivered: 0, uncompensated: 0, parked: 0 };
+  const notes = { undelivered: 0, uncompensated: 0 };
   let ticks = 0;
   const position = (name: string) => {
     const found = program.positions.get(name);

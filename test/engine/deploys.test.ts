@@ -9,7 +9,16 @@ import { signal as send } from "../../lib/engine/commands.ts";
 import { decide } from "../../lib/engine/decide.ts";
 import { findRun, readResult } from "../../lib/engine/inspect.ts";
 import { start } from "../../lib/engine/start.ts";
-import { type AnyWorkflow, call, createRegistry, definitionsOf, signal, step, workflow } from "../../lib/index.ts";
+import {
+  type AnyWorkflow,
+  call,
+  createRegistry,
+  definitionsOf,
+  FatalError,
+  signal,
+  step,
+  workflow,
+} from "../../lib/index.ts";
 import { createWorld, type World } from "../../lib/testing/world.ts";
 
 const ref = { tenant: "default", runId: "r" };
@@ -129,6 +138,46 @@ describe("a deploy with runs in flight", () => {
     deploy(world, mended);
     await world.advance(10 * 60_000);
     expect([await statusIn(world), await receiptIn(world)]).toEqual(["succeeded", { receiptId: "old-5" }]);
+  });
+
+  it("a run that resumed is parked for nothing any more", async () => {
+    const world = await begun();
+    deploy(world, build(sale(pay)));
+    expect(await goOn(world)).toBe("parked");
+    expect((await findRun(world.engine, ref))?.reason).toMatchObject({ code: "unknown-handler" });
+    deploy(world, old);
+    await world.advance(10 * 60_000);
+    const run = await findRun(world.engine, ref);
+    expect([run?.phase, run?.reason]).toEqual(["succeeded", undefined]);
+  });
+
+  it("what undoes a step parks: the run keeps why it ends, and the log says what is missing", async () => {
+    const broken = step("broken", { input: receipt }, () => {
+      throw new FatalError("no stock");
+    });
+    const undone = (...keep: (typeof refund)[]) =>
+      createRegistry(
+        [
+          workflow("sale", { input: cents }, (flow, input) => {
+            const ok = flow.gate("ok");
+            const paid = flow.run(charge, input, {
+              after: [ok],
+              ...(keep.length > 0 && { compensate: (out) => call(refund, out) }),
+            });
+            flow.run(broken, paid);
+          }),
+        ],
+        { keep },
+      );
+    const world = await begun(undone(refund));
+    deploy(world, undone());
+    expect(await goOn(world)).toBe("parked");
+    const why = { code: "fatal", message: "broken: no stock" };
+    expect((await findRun(world.engine, ref))?.reason).toEqual(why);
+    expect(world.log.of("node.parked")[0]?.fields).toMatchObject({ node: "charge.undo", code: "unknown-handler" });
+    deploy(world, undone(refund));
+    await world.advance(10 * 60_000);
+    expect(await findRun(world.engine, ref)).toMatchObject({ phase: "failed", reason: why, isUncompensated: false });
   });
 
   it("rolled back: what the new build started goes on, or parks until it is rolled forward", async () => {

@@ -254,8 +254,9 @@ function giveUp(draft: Draft, node: ProgramNode, entry: Active, cause: FaultData
 function parkStep(draft: Draft, node: ProgramNode, entry: Active, cause: FaultData): void {
   const untilMs = draft.nowMs + draft.limits.owedGraceMsMax;
   replaceActive(draft, entry, { ...entry, state: "parked", token: "", untilMs });
-  draft.notes.parked += 1;
-  transition(draft, { reason: reasonOf(cause, node) });
+  draft.notes.parked.push({ entry, node: node.def.name, fault: cause });
+  // what began a run's end stands
+  transition(draft, draft.run.ending ? {} : { reason: reasonOf(cause, node) });
 }
 
 function reopen(draft: Draft, node: ProgramNode, entry: Active): void {
