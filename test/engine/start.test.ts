@@ -28,7 +28,7 @@ describe("start", () => {
     ];
     const quick = definitionOf("w", nodes, { g: { $: ["exists", ref("g")] }, s: { $: ["exists", ref("s")] } });
     const world = createWorld({ registry: rawRegistry([quick]) });
-    await start(world.engine, { workflow: "w", runId: "r", input: null });
+    await expect(start(world.engine, { workflow: "w", runId: "r", input: null })).resolves.toBeDefined();
     expect(await ended(world, "r")).toMatchObject({ status: "succeeded" });
     expect(faultsOf(world)).toEqual([]);
   });

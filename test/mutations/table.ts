@@ -1135,4 +1135,36 @@ export const mutations: readonly Mutation[] = [
     replace: "",
     test: { file: "test/engine/mail.test.ts", title: "repeated with its id is one signal" },
   },
+  {
+    id: "parked again",
+    rule: "What stays parked is woken again and again, as an old process may park a run late and a wake-up may be lost.",
+    file: "lib/engine/unpark.ts",
+    find: `let at = isRoundDue(engine, start) ? { ...begun, rounds: start.rounds } : start;`,
+    replace: `let at = start;`,
+    test: { file: "test/engine/unpark.test.ts", title: "does so again after a while" },
+  },
+  {
+    id: "due of a decision",
+    rule: "The due of a decision that was taken in is removed by whoever is sent for it.",
+    file: "lib/engine/advance.ts",
+    find: `  if (live && isLive(live) && !isPast(live, processing.sk)) return;`,
+    replace: `  if (live && isLive(live)) return;`,
+    test: { file: "test/engine/messages.test.ts", title: "a decision whose due nobody removed" },
+  },
+  {
+    id: "first tick closes",
+    rule: "A first tick may end what it has just opened.",
+    file: "lib/engine/start.ts",
+    find: `  const { run } = await tickAndClose(engine, { run: withInput, program }, noInputs, nowMs);`,
+    replace: `  const first = tick(withInput, program, noInputs, nowMs, engine.limits);
+  if (first.kind !== "next") throw new RangeError("a new run has nothing to close");
+  const { run } = first;`,
+    also: [
+      {
+        find: `import { tickAndClose } from "./close.ts";`,
+        replace: `import { tick } from "../core/tick.ts";`,
+      },
+    ],
+    test: { file: "test/engine/start.test.ts", title: "ends what its own first tick has opened" },
+  },
 ];
