@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Engine } from "../../lib/engine/engine.ts";
 import type { Check } from "../../lib/ports.ts";
@@ -94,6 +96,24 @@ describe("exploring", () => {
     const scope = scopes.find(({ name }) => name === "append-against-wait") as Scope;
     expect((await explore(scope, { depthMax: 5 })).cut).toBeGreaterThan(0);
     expect(await explore(scope)).toMatchObject({ cut: 0, violation: undefined, outcomes: ["succeeded"] });
+  });
+});
+
+describe("the command", () => {
+  const command = (...options: readonly string[]) =>
+    spawnSync(process.execPath, [join(import.meta.dirname, "run.ts"), "--scope", "left-signal", ...options], {
+      encoding: "utf8",
+    });
+
+  test("succeeds where a scope was seen to its end", () => {
+    expect(command()).toMatchObject({ status: 0, stdout: expect.stringContaining("each to its end") });
+  });
+
+  test("does not succeed where a bound cut a scope, and names it", () => {
+    expect(command("--depth", "5")).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining("not to the end: left-signal"),
+    });
   });
 });
 

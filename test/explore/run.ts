@@ -1,6 +1,6 @@
 /**
  * `npm run explore`: the real engine under every interleaving of its calls, every crash and every lost reply within the bounds of
- * each scope. Ends with 1 if anything is wrong, and tells the way there.
+ * each scope. Ends with 1 if anything is wrong, and tells the way there; and if a bound cut anything off.
  */
 import { parseArgs } from "node:util";
 import { breakAll } from "./broken.ts";
@@ -13,7 +13,7 @@ const help = `npm run explore -- [options]
   --scope NAME[,NAME]   only these scopes (${scopes.map(({ name }) => name).join(", ")})
   --quick               without the scopes that take long
   --depth N             moves on one way at most; what is beyond is counted as cut (400)
-  --seconds N           at most so long for a scope; what is left is counted as cut (600)
+  --seconds N           at most so long for a scope; what is left is counted as cut (600). A scope that was cut is no success
   --breadth             shortest ways first, instead of one way to its end and then the next
   --replay NUMBERS      tells the way that a violation named; with --scope
   --broken RULE|all     takes rules of test/mutations/table.ts out of the source, in a copy, and explores what should find it;
@@ -85,16 +85,17 @@ async function exploreThem(names: readonly string[]): Promise<boolean> {
     Number(values.threads),
   );
   const wrong = all.filter(({ violation }) => violation);
-  if (values.json) return wrong.length === 0;
+  const cut = all.filter((each) => each.cut > 0 && !each.violation);
+  const isWell = wrong.length === 0 && cut.length === 0;
+  if (values.json) return isWell;
   for (const each of wrong) await tellViolation(each);
   const sum = (of: (each: Explored) => number) => all.reduce((total, each) => total + of(each), 0);
-  const cut = all.filter((each) => each.cut > 0 && !each.violation);
   console.log(
     `\n${all.length} scopes: ${sum(({ states }) => states)} states, ${sum(({ moves }) => moves)} moves; ${wrong.length} with a violation${cut.length > 0 ? `; not to the end: ${cut.map(({ scope }) => scope).join(", ")}` : ", each to its end"}`,
   );
   for (const scope of scopes.filter(({ name }) => names.includes(name)))
     console.log(`  ${scope.name} does not cover: ${scope.not}`);
-  return wrong.length === 0;
+  return isWell;
 }
 
 async function main(): Promise<boolean> {
