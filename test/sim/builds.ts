@@ -1,4 +1,5 @@
 import type { Definition } from "../../lib/core/definition.ts";
+import type { Json } from "../../lib/core/json.ts";
 import type { Program } from "../../lib/core/program.ts";
 import type { Registry } from "../../lib/core/registry.ts";
 import { rowAttributes } from "../../lib/core/row-format.ts";
@@ -28,6 +29,8 @@ export interface BuildOptions {
   readonly definitions: readonly Definition[];
   /** Handlers that this build does not have. */
   readonly without: readonly string[];
+  /** Definitions of runs in flight whose signals it takes, although it may wait for them nowhere any more. */
+  readonly keeping?: readonly Definition[];
   /** Writes rows and messages in a format that other builds do not know. */
   readonly isAhead: boolean;
 }
@@ -37,6 +40,10 @@ const format = rowAttributes.format;
 export function createBuild(world: World, options: BuildOptions): Build {
   const { isAhead } = options;
   const registry = rawRegistry(options.definitions);
+  const kept = (options.keeping ?? []).flatMap(({ nodes }) => nodes);
+  const keptSignals = new Map(
+    kept.flatMap((def) => (def.kind === "signal" ? [[def.signal, async (raw: unknown) => raw as Json]] : [])),
+  );
   const withFormat = (fields: Fields, from: number, to: number): Fields =>
     isAhead && fields[format] === from ? { ...fields, [format]: to } : fields;
   return {
@@ -46,7 +53,7 @@ export function createBuild(world: World, options: BuildOptions): Build {
     stored: new Set(),
     registryFor(process) {
       const handlers = handlersFor(world, process, options.without);
-      return { ...registry, handler: (ref) => rawHandler(ref, handlers[ref]) };
+      return { ...registry, keptSignals, handler: (ref) => rawHandler(ref, handlers[ref]) };
     },
     outgoing: (write) =>
       write.kind === "put" && write.key.sk === "STATE" ? { ...write, fields: withFormat(write.fields, 1, 2) } : write,

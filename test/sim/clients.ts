@@ -17,7 +17,7 @@ export interface Clients {
   insist<T>(
     place: string,
     call: (engine: Engine) => Promise<T>,
-    isFinal?: (code: FaultCode) => boolean,
+    isEnough?: (code: FaultCode) => boolean,
   ): Promise<Answer<T>>;
   /** Does something later; the simulation is not over before it is done. */
   later(afterMs: number, does: () => Promise<unknown>): void;
@@ -34,6 +34,8 @@ const passing = new Set<FaultCode>([
   "newer-format",
   "unknown-definition",
 ]);
+/** Whether a fault will not go away by asking again. */
+export const isFinal = (code: FaultCode): boolean => !passing.has(code);
 
 export function createClients(world: World): Clients {
   const { timeline, choices } = world;
@@ -61,12 +63,12 @@ export function createClients(world: World): Clients {
 
   return {
     ask,
-    async insist(place, call, isFinal = (code) => !passing.has(code)) {
+    async insist(place, call, isEnough = isFinal) {
       const random = choices.random(`patience ${place}`);
       for (let again = 0; ; again++) {
         const answer = await ask(place, call);
         world.trace(() => `${place}: ${answer.kind === "fault" ? answer.fault.code : answer.kind}`);
-        if (answer.kind === "ok" || (answer.kind === "fault" && isFinal(answer.fault.code))) return answer;
+        if (answer.kind === "ok" || (answer.kind === "fault" && isEnough(answer.fault.code))) return answer;
         await timeline.sleep(1000 * Math.min(600, 2 ** again) * (0.5 + random.fraction()));
       }
     },

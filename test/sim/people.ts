@@ -4,7 +4,7 @@ import { type Active, isLive, type Run } from "../../lib/core/run.ts";
 import { command, signal } from "../../lib/engine/commands.ts";
 import { decide } from "../../lib/engine/decide.ts";
 import { beat, complete, fail } from "../../lib/engine/external.ts";
-import type { Clients } from "./clients.ts";
+import { type Clients, isFinal } from "./clients.ts";
 import type { World } from "./world.ts";
 
 const minuteMs = 60_000;
@@ -82,8 +82,16 @@ export function createPeople(
       ackedAtMs: undefined,
     };
     record.signals.push(sent);
-    const answer = await clients.insist(`signal ${run.runId} ${id}`, (engine) =>
-      signal(engine, refOf(run.runId), { signal: name, payload, id }),
+    const isAwaited = () => {
+      const now = world.rows.get(`${run.tenant}#${run.runId}`);
+      if (now?.runUid !== run.runUid || !isLive(now)) return false;
+      return now.active.some((entry) => entry.state === "signal" && nameOf(now, entry.node)?.signal === name);
+    };
+    const answer = await clients.insist(
+      `signal ${run.runId} ${id}`,
+      (engine) => signal(engine, refOf(run.runId), { signal: name, payload, id }),
+      // a run waits for it, and a build that has not heard of it is rolled out, or back
+      (code) => isFinal(code) && !(isAwaited() && (code === "bad-input" || code === "unknown-workflow")),
     );
     if (answer.kind !== "ok" || !isStill(run)) return;
     sent.seq = answer.value.seq;
@@ -154,8 +162,6 @@ export function createPeople(
   world.onBegun.push((token, value) => {
     const random = choices.random(`outside ${token}`);
     const [ends, afterMs, beatMs] = [random.integer(10), Math.round(1000 + random.fraction() * 90 * minuteMs), 40_000];
-    const isFinal = (code: string) =>
-      !["unavailable", "throttled", "denied", "newer-format", "unknown-definition"].includes(code);
     for (let atMs = beatMs; atMs < Math.min(afterMs, 10 * minuteMs); atMs += beatMs)
       clients.later(atMs, () => clients.ask(`beat ${token}`, (engine) => beat(engine, token)));
     if (ends === 0) return;

@@ -162,7 +162,10 @@ function patienceOf({ first, second }: Workflows): number {
   return 4 * waits.reduce((sum, each) => sum + each, 0);
 }
 
-/** A deploy that changes the graph and takes handlers away; then one that brings them back. Both are rolled out while runs go on. */
+/**
+ * A deploy that changes the graph, and takes handlers and signals away; then one that brings the handlers back, and keeps the signals.
+ * Both are rolled out while runs go on.
+ */
 function planDeploys(world: World, functions: Functions, { first, second }: Workflows, stormMs: number): void {
   const { choices, timeline, profile } = world;
   const random = choices.random("deploys");
@@ -177,15 +180,17 @@ function planDeploys(world: World, functions: Functions, { first, second }: Work
   const isAhead = choices.takes("newer format", isAheadDrawn);
   if (isAhead) world.noteFault("newer-format", "the next builds");
   const without = choices.takes("handlers removed", true) ? missing : [];
-  const bring = (name: string, definitions: Workflows["first"], gone: readonly string[], atMs: number) =>
+  const bring = (name: string, gone: readonly string[], keeping: Workflows["first"], atMs: number) =>
     timeline.at(timeline.nowMs() + atMs, () => {
       world.noteFault("deploy", name);
-      world.builds.deploy(createBuild(world, { name, definitions, without: gone, isAhead }), 10 * 60_000);
+      world.builds.deploy(
+        createBuild(world, { name, definitions: second, without: gone, keeping, isAhead }),
+        10 * 60_000,
+      );
       functions.deployed();
     });
-  bring("b2", second, without, Math.round(stormMs * 0.5 * at));
-  bring("b3", second, [], Math.round(stormMs * (0.5 + 0.4 * later)));
-  void first;
+  bring("b2", without, [], Math.round(stormMs * 0.5 * at));
+  bring("b3", [], first, Math.round(stormMs * (0.5 + 0.4 * later)));
 }
 
 /** Hours in which a function is not invoked. */

@@ -41,7 +41,7 @@ export interface World {
   send(by: Process, messages: readonly Message[]): Promise<readonly Sent[]>;
   /** Tells of every change of a record, every message taken, every call of a handler. */
   readonly onChange: ((change: Changed) => void)[];
-  readonly onSent: ((queue: string, shownAtMs: number) => void)[];
+  readonly onSent: ((queue: string, messages: readonly Message[], by: Process) => void)[];
   readonly onCall: ((call: Call, others: readonly Call[]) => void)[];
   readonly onBegun: ((token: string, value: number) => void)[];
   begin(token: string, value: number): void;
@@ -149,7 +149,12 @@ export function createWorld({ choices, profile, isTraced, breakage }: WorldOptio
       sender = undefined;
       for (const message of messages) mix(`${nowMs()} ${message.queue} ${message.body}`);
       for (const name of new Set(messages.map((each) => each.queue)))
-        for (const listener of world.onSent) listener(name, nowMs());
+        for (const listener of world.onSent)
+          listener(
+            name,
+            messages.filter(({ queue }) => queue === name),
+            by,
+          );
       return sent;
     },
     log(level, event, fields) {
