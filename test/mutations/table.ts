@@ -36,6 +36,7 @@ const w05 = "test/protocol/w05-due-of-the-mailbox.test.ts";
 const w06 = "test/protocol/w06-inline-fallback.test.ts";
 const w07 = "test/protocol/w07-room-in-the-mailbox.test.ts";
 const w08 = "test/protocol/w08-memory-of-the-watchdog.test.ts";
+const spill = "test/engine/spill.test.ts";
 const first = "test/engine/first.test.ts";
 const external = "test/engine/external.test.ts";
 const repeat = "test/engine/repeat.test.ts";
@@ -1166,5 +1167,47 @@ export const mutations: readonly Mutation[] = [
       },
     ],
     test: { file: "test/engine/start.test.ts", title: "ends what its own first tick has opened" },
+  },
+  {
+    id: "H5 overtaken",
+    rule: "A commit of one's own that somebody has committed on top of is no base to go on from.",
+    file: "lib/engine/commit.ts",
+    find: `author === "mine" && actualVersion === previous.recordVersion + 1`,
+    replace: `author === "mine"`,
+    test: { file: h05, title: "H5: of a commit that was repeated, with somebody's on top" },
+  },
+  {
+    id: "W5 watchdog",
+    rule: "Whoever is sent for a mailbox leaves its due where something was appended since the look.",
+    file: "lib/engine/advance.ts",
+    find: `if (live && isLive(live) && !isPast(live, processing.sk)) return;`,
+    replace: ``,
+    test: { file: w05, title: "also where the watchdog was the one who looked" },
+  },
+  {
+    id: "page unclear",
+    rule: "What may not have been spilled stays on the row.",
+    file: "lib/engine/commit.ts",
+    find: `  if (written.kind === "unclear")
+    throw new Fault("unavailable", \`a page may not have been stored: \${written.fault.message}\`);
+`,
+    replace: "",
+    test: { file: spill, title: "a page that may not have been stored" },
+  },
+  {
+    id: "page committed",
+    rule: "Only what is committed already is spilled.",
+    file: "lib/engine/commit.ts",
+    find: `const committed = previous.tiny.filter((output) => next.tiny.includes(output));`,
+    replace: `const committed = [...next.tiny];`,
+    test: { file: spill, title: "a page holds only what is committed" },
+  },
+  {
+    id: "page of another",
+    rule: "A page that was there counts with what it holds.",
+    file: "lib/engine/commit.ts",
+    find: `written.kind === "refused" ? written.now[payloadAttributes.bytes] : page`,
+    replace: `page`,
+    test: { file: spill, title: "a page that somebody else wrote" },
   },
 ];

@@ -2,6 +2,8 @@ import * as v from "valibot";
 import { expect, test } from "vitest";
 import { signal as sendSignal } from "../../lib/engine/commands.ts";
 import { signal, workflow } from "../../lib/index.ts";
+import type { RunStore } from "../../lib/ports.ts";
+import type { MemoryStore } from "../../lib/testing/memory-store.ts";
 import { createStage, input, isCommit, plus, type Stage, tasks, wakes } from "./stage.ts";
 
 const more = signal("more", v.object({ n: v.number() }));
@@ -75,4 +77,27 @@ test("H5: an inline holder knows itself by its token on the row, not by whose co
   expect(ran).toEqual([1, 2]);
   expect(stage.run().phase).toBe("succeeded");
   expect(await stage.toEnd(1_000)).toMatchObject({ output: { n: 3 } });
+});
+
+test("H5: of a commit that was repeated, with somebody's on top of it, the row goes on as it stands and not as it was written", async () => {
+  let isArmed = false;
+  /** A commit whose reply is lost and that the client silently repeats, after somebody else has committed. */
+  const overtaken = (inner: MemoryStore): RunStore => ({
+    ...inner,
+    async write(write, options) {
+      if (!isArmed || !isCommit({ op: "write", write })) return await inner.write(write, options);
+      isArmed = false;
+      await inner.write(write, options);
+      await somebodyElseCommits(stage);
+      const repeated = await inner.write(write, options);
+      return repeated.kind === "unclear" ? repeated : { ...repeated, isClear: false };
+    },
+  });
+  const stage = createStage([chain({ inline: true })], { store: overtaken });
+  await stage.begin("chain");
+  isArmed = true;
+  await stage.drive(stage.work(stage.only(tasks)));
+  expect(stage.nodeOf(0), "the signal that was taken in between").toBe("done");
+  expect(stage.run().mail.signals).toBe(1);
+  expect(await stage.toEnd(120_000)).toMatchObject({ phase: "succeeded", output: { n: 3 } });
 });

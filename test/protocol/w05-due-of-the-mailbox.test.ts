@@ -63,6 +63,29 @@ test("W5: a due stays if something was appended since the look", async () => {
   expect(await stage.toEnd()).toMatchObject({ phase: "succeeded" });
 });
 
+test("W5: a due stays if something was appended since the look, also where the watchdog was the one who looked", async () => {
+  const stage = createStage([flow]);
+  await stage.begin("waits");
+  await send(stage, "a");
+  for (const wake of stage.take(wakes)) stage.world.queue.ack(wake);
+  await stage.pass(61_000);
+  expect(await overdue(stage)).toBe(1);
+  const tidy = stage.store.hold(isTrim);
+  const job = stage.coordinate(stage.only("watch"));
+  await stage.settle();
+  expect(tidy.isReached).toBe(true);
+  stage.queue.once(() => true, crash);
+  void send(stage, "b");
+  await stage.settle();
+  tidy.release();
+  await stage.drive(job);
+  expect(stage.mailOf()?.dueAtMs).toBeDefined();
+  await stage.pass(180_000);
+  expect(await overdue(stage)).toBe(1);
+  await stage.coordinate(stage.only("watch"));
+  expect(await stage.toEnd()).toMatchObject({ phase: "succeeded" });
+});
+
 /** A run whose last commit is about to be written, and a signal that was appended meanwhile by a call in progress. */
 async function lateSignal() {
   const stage = createStage([one]);
@@ -100,6 +123,7 @@ test("W5b: whoever finds mail on an ended run seals it, and it is due no more", 
   expect(await overdue(stage)).toBe(1);
   await stage.coordinate(stage.only("watch"));
   expect(stage.isSealed()).toBe(true);
+  expect(stage.world.metrics.total("signals-undelivered")).toBe(1);
   await stage.pass(3_600_000);
   expect(await overdue(stage)).toBe(0);
   expect(await undelivered(stage.world.engine, stage.ref)).toHaveLength(1);
