@@ -6,8 +6,10 @@ import { bury } from "../../lib/engine/bury.ts";
 import { cancel, pause, terminate } from "../../lib/engine/commands.ts";
 import { coordinate } from "../../lib/engine/coordinate.ts";
 import { decide } from "../../lib/engine/decide.ts";
+import { findRun } from "../../lib/engine/inspect.ts";
 import { envelope, queues, wakeUp } from "../../lib/engine/messages.ts";
 import { purge } from "../../lib/engine/purge.ts";
+import { attemptKey } from "../../lib/engine/records/attempt.ts";
 import { start } from "../../lib/engine/start.ts";
 import { work } from "../../lib/engine/work.ts";
 import { createWorld, type World } from "../../lib/testing/world.ts";
@@ -50,6 +52,18 @@ test("a decision whose due nobody removed, as whoever took it in died before tha
   expect(dues()).toEqual([]);
   expect((await runOf(world, "r")).active).toHaveLength(1);
   expect(faultsOf(world)).toEqual([]);
+});
+
+test("a decision is due no more once it is taken in, by whoever takes it in", async () => {
+  const world = worldOf({ hasWatchdog: false });
+  const { run } = await start(world.engine, { workflow: "w", runId: "r", input: null });
+  await world.advance(1000);
+  await decide(world.engine, refOf("r"), { gate: "g", approved: true });
+  const due = () => world.store.peek(attemptKey(run, { node: 1, index: 0, attempt: 1 }))?.["d"];
+  expect(due()).toBe(world.clock.nowMs() + world.engine.limits.owedGraceMs);
+  await coordinate(world.engine, [received(wakeUp(run, { hints: ["1/0/1"] }).body)], always);
+  expect((await runOf(world, "r")).active.map((each) => each.node)).toEqual([2]);
+  expect(due()).toBeUndefined();
 });
 
 describe("every kind of message meets every kind of run (W9)", () => {
@@ -128,6 +142,20 @@ describe("a batch", () => {
     expect(await coordinate(world.engine, batch, always)).toEqual([]);
     expect(world.metrics.total("commits")).toBe(2);
     expect(world.metrics.total("conflicts")).toBe(0);
+  });
+
+  test("with wake-ups for runs of one id that are two tenants' moves both", async () => {
+    const world = worldOf({ hasWatchdog: false });
+    const tenants = ["acme", "default"];
+    const runs = [];
+    for (const tenant of tenants)
+      runs.push((await start(world.engine, { workflow: "w", tenant, runId: "r", input: null })).run);
+    await world.advance(1000);
+    for (const tenant of tenants) await decide(world.engine, { tenant, runId: "r" }, { gate: "g", approved: true });
+    const batch = runs.map((run) => received(wakeUp(run, { hints: ["1/0/1"] }).body, run.tenant));
+    expect(await coordinate(world.engine, batch, always)).toEqual([]);
+    for (const tenant of tenants)
+      expect((await findRun(world.engine, { tenant, runId: "r" }))?.active.map((each) => each.node)).toEqual([2]);
   });
 
   test("hints of one run's messages add up", async () => {

@@ -71,4 +71,18 @@ describe("a requeue", () => {
     const moved = await requeued((seq) => ({ hints: ["0/0/1"], requeues: 4, requeuesAtSeq: seq - 1 }));
     expect(moved.envelope.requeues).toBe(1);
   });
+
+  test("stays a timer's or a deploy's word, which no other message makes up for; of a watchdog's the flags are carried", async () => {
+    const why = async (fields: Partial<Envelope>) => (await requeued(() => ({ hints: ["0/0/1"], ...fields }))).envelope;
+    expect(await why({ why: "unpark" })).toMatchObject({ why: "unpark" });
+    expect(await why({ why: "timer" })).toMatchObject({ why: "timer" });
+    expect(await why({ why: "watchdog" })).toMatchObject({ why: "hint", isAll: true });
+  });
+
+  test("forgets the doubts of before when the run has moved since: they were about another state", async () => {
+    const same = await requeued((seq) => ({ hints: ["0/0/1"], requeues: 4, doubts: 2, requeuesAtSeq: seq }));
+    expect(same.envelope.doubts).toBe(2);
+    const moved = await requeued((seq) => ({ hints: ["0/0/1"], requeues: 4, doubts: 2, requeuesAtSeq: seq - 1 }));
+    expect(moved.envelope.doubts ?? 0).toBe(0);
+  });
 });

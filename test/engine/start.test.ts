@@ -3,6 +3,8 @@ import type { NodeDef } from "../../lib/core/definition.ts";
 import { fixed } from "../../lib/core/limits.ts";
 import { childRunId } from "../../lib/engine/child-id.ts";
 import { cancelChild } from "../../lib/engine/children.ts";
+import { pause } from "../../lib/engine/commands.ts";
+import { findRun, readResult } from "../../lib/engine/inspect.ts";
 import { purge } from "../../lib/engine/purge.ts";
 import { start } from "../../lib/engine/start.ts";
 import { Fault } from "../../lib/index.ts";
@@ -87,6 +89,9 @@ describe("start", () => {
     await world.clock.advance(expiresAtS * 1000 - 1 - world.clock.nowMs());
     expect((await start(world.engine, { workflow: "w", runId: "r", input: 1 })).runUid).toBe(first.runUid);
     await world.clock.advance(1);
+    expect(await findRun(world.engine, refOf("r"))).toBeUndefined();
+    expect(await codeOf(readResult(world.engine, refOf("r")))).toBe("run-not-found");
+    expect(await codeOf(pause(world.engine, refOf("r"), "ann"))).toBe("run-not-found");
     const next = await start(world.engine, { workflow: "w", runId: "r", input: 2 });
     expect(next).toMatchObject({ isNew: true });
     expect(next.runUid).not.toBe(first.runUid);

@@ -36,6 +36,9 @@ const w05 = "test/protocol/w05-due-of-the-mailbox.test.ts";
 const w06 = "test/protocol/w06-inline-fallback.test.ts";
 const w07 = "test/protocol/w07-room-in-the-mailbox.test.ts";
 const w08 = "test/protocol/w08-memory-of-the-watchdog.test.ts";
+const messages = "test/engine/messages.test.ts";
+const watch = "test/engine/watch.test.ts";
+const working = "test/engine/work.test.ts";
 const spill = "test/engine/spill.test.ts";
 const first = "test/engine/first.test.ts";
 const external = "test/engine/external.test.ts";
@@ -1209,5 +1212,144 @@ export const mutations: readonly Mutation[] = [
     find: `written.kind === "refused" ? written.now[payloadAttributes.bytes] : page`,
     replace: `page`,
     test: { file: spill, title: "a page that somebody else wrote" },
+  },
+  {
+    id: "H13 overdue",
+    rule: "A run that is overdue is looked at as a whole, whatever woke it.",
+    file: "lib/engine/load.ts",
+    find: `want.isAll || isOverdue(run, engine.clock.nowMs()) ||`,
+    replace: `want.isAll ||`,
+    test: { file: h13, title: "H13: a run that is overdue" },
+  },
+  {
+    id: "H13 command",
+    rule: "Who takes a command in has looked at all that is in flight.",
+    file: "lib/engine/load.ts",
+    find: ` || hasCommand(run, seen.mailbox);`,
+    replace: `;`,
+    test: { file: h13, title: "H13: who takes a command in" },
+  },
+  {
+    id: "requeue why",
+    rule: "A requeued timer stays a timer's word, and a deploy's a deploy's.",
+    file: "lib/engine/requeue.ts",
+    find: `processing.why === "unpark" || processing.why === "timer" ? processing.why : "hint"`,
+    replace: `"hint"`,
+    test: { file: "test/engine/requeue.test.ts", title: "stays a timer's or a deploy's word" },
+  },
+  {
+    id: "requeue doubts",
+    rule: "Doubts about a state that is past are no doubts about this one.",
+    file: "lib/engine/requeue.ts",
+    find: `(requeues === 1 ? 0 : processing.doubts)`,
+    replace: `processing.doubts`,
+    test: { file: "test/engine/requeue.test.ts", title: "forgets the doubts of before" },
+  },
+  {
+    id: "batch by tenant",
+    rule: "Messages of one batch are one processing only if tenant and run are the same.",
+    file: "lib/engine/coordinate.ts",
+    find: `partitionOf(envelope.tenant, envelope.runId)`,
+    replace: `envelope.runId`,
+    test: { file: messages, title: "two tenants' moves both" },
+  },
+  {
+    id: "decision taken",
+    rule: "A decision that was taken in is due no more.",
+    file: "lib/engine/tidy.ts",
+    find: `for (const due of seen.dues) if (!inFlight.has(due.name)) await engine.store.write(dropDue(due.key, due.dueAtMs));`,
+    replace: `void inFlight;`,
+    test: { file: messages, title: "a decision is due no more" },
+  },
+  {
+    id: "sweep at most",
+    rule: "A sweep sends no more than it may.",
+    file: "lib/engine/watch.ts",
+    find: `    if (sent >= max) break;
+`,
+    replace: ``,
+    test: { file: watch, title: "a sweep sends no more than it may" },
+  },
+  {
+    id: "sweep in time",
+    rule: "A sweep ends before its function does.",
+    file: "lib/engine/watch.ts",
+    find: ` || remaining() < engine.limits.reserveMs`,
+    replace: ``,
+    test: { file: watch, title: "a sweep without time left" },
+  },
+  {
+    id: "sweep by run",
+    rule: "A run with several overdue records is sent one wake-up.",
+    file: "lib/engine/watch.ts",
+    find: `if (!byRun.has(each.pk)) byRun.set(each.pk, each);`,
+    replace: `byRun.set(each.pk + each.sk, each);`,
+    test: { file: watch, title: "side by side is sent one wake-up" },
+  },
+  {
+    id: "work early",
+    rule: "A task that comes before its back-off is over is not begun.",
+    file: "lib/engine/work.ts",
+    find: `  if (entry.state === "task" && sinceMs > engine.clock.nowMs()) return await later(asked, sinceMs);
+`,
+    replace: ``,
+    test: { file: working, title: "a task that comes before its back-off" },
+  },
+  {
+    id: "work paused",
+    rule: "A paused run's tasks are not begun.",
+    file: "lib/engine/work.ts",
+    find: `isLive(run) && !run.isPaused && (`,
+    replace: `isLive(run) && (`,
+    test: { file: working, title: "a task of a paused run" },
+  },
+  {
+    id: "work doubt",
+    rule: "A task received again that has to wait carries on that nobody knows what was sent.",
+    file: "lib/engine/work.ts",
+    find: `isAll: envelope.isAll || processing.isPerformAll }`,
+    replace: `isAll: envelope.isAll }`,
+    test: { file: working, title: "a task that was received again and has to wait" },
+  },
+  {
+    id: "work in place",
+    rule: "A task received again ticks in place, however many are in flight.",
+    file: "lib/engine/work.ts",
+    find: ` && !processing.isPerformAll`,
+    replace: ``,
+    test: { file: working, title: "of many in flight a result is left" },
+  },
+  {
+    id: "work closed",
+    rule: "An inline attempt that was closed is not taken.",
+    file: "lib/engine/work.ts",
+    find: `{ hints: processing.hints, isAll: processing.isLoadAll }`,
+    replace: `{ hints: new Set<string>(), isAll: false }`,
+    test: { file: working, title: "an inline attempt that was closed" },
+  },
+  {
+    id: "many results",
+    rule: "Where many results come at once the loser of a race takes all that are there.",
+    file: "lib/engine/advance.ts",
+    find: `if (loaded.run.active.length > engine.limits.tickInPlaceMax) processing.isLoadAll = true;`,
+    replace: ``,
+    test: { file: working, title: "of many results that come at once" },
+  },
+  {
+    id: "own lease",
+    rule: "Nobody looks out for the end of a lease of its own.",
+    file: "lib/engine/advance.ts",
+    find: `      entry.token !== work.held?.token &&
+`,
+    replace: ``,
+    test: { file: working, title: "looks out for nobody's lease of its own" },
+  },
+  {
+    id: "expired",
+    rule: "A row whose retention is over is not there, collected or not.",
+    file: "lib/engine/load.ts",
+    find: `if (!row || isExpired(row, engine.clock.nowMs())) return undefined;`,
+    replace: `if (!row) return undefined;`,
+    test: { file: "test/engine/start.test.ts", title: "treats a run whose retention is over" },
   },
 ];

@@ -1,0 +1,145 @@
+import { expect, test } from "vitest";
+import { envelopeFrom } from "../../lib/core/envelope.ts";
+import { pause, resume } from "../../lib/engine/commands.ts";
+import { workflow } from "../../lib/index.ts";
+import { crash, createStage, input, isCommit, isEnd, plus, type Stage, tasks, wakes } from "../protocol/stage.ts";
+
+const one = (extra: object, does: (n: number) => number | Promise<number>) =>
+  workflow("one", { input }, (flow, given) => flow.run(plus("a", extra, does), given));
+
+/** Steps side by side: more than one tick takes in place. */
+const beside = (name: string, length: number) =>
+  workflow(name, { input }, (flow, given) => {
+    const all = Array.from({ length }, (_, at) => flow.run(plus(`s${at}`), given));
+    return { all: all.map(({ n }) => n) };
+  });
+const many = beside("many", 6);
+const crowd = beside("crowd", 20);
+
+const taskOf = (stage: Stage, attempt: number) => ({
+  task: { node: 0, index: 0, attempt, sends: 1 },
+  runId: stage.ref.runId,
+});
+
+test("a task that comes before its back-off is over is not begun, and is sent again for the rest", async () => {
+  let ran = 0;
+  const retry = { attempts: 2, firstDelay: "10m", longestDelay: "10m", jitter: 0 };
+  const stage = createStage([
+    one({ retry }, (n) => {
+      if (++ran === 1) throw new Error("not yet");
+      return n;
+    }),
+  ]);
+  await stage.begin("one");
+  await stage.work(stage.only(tasks));
+  expect(stage.entryOf(0)).toMatchObject({ state: "task", attempt: 2 });
+  for (const delayed of stage.world.queue.messages(tasks)) stage.world.queue.ack(delayed);
+  await stage.pass(200_000);
+  await stage.work(await stage.wake(taskOf(stage, 2), tasks));
+  expect(ran).toBe(1);
+  expect(stage.attemptOf(0, 2)).toBeUndefined();
+  expect(stage.world.queue.delayed(tasks)).toBe(1);
+  await stage.pass(401_000);
+  await stage.work(stage.only(tasks));
+  expect(ran).toBe(2);
+  expect(await stage.toEnd(1_000)).toMatchObject({ phase: "succeeded", output: { n: 1 } });
+});
+
+test("a task of a paused run is not begun, and is sent again when the run goes on", async () => {
+  let ran = 0;
+  const stage = createStage([one({}, () => ++ran)]);
+  await stage.begin("one");
+  const task = stage.only(tasks);
+  await pause(stage.world.engine, stage.ref, "ann");
+  await stage.coordinate(stage.only(wakes));
+  expect(await stage.work(task)).toEqual([]);
+  expect([ran, stage.attemptOf(0)]).toEqual([0, undefined]);
+  expect(stage.world.queue.visible(tasks)).toBe(0);
+  await resume(stage.world.engine, stage.ref, "ann");
+  await stage.coordinate(stage.only(wakes));
+  expect(stage.world.queue.visible(tasks)).toBe(1);
+  expect(await stage.toEnd(1_000)).toMatchObject({ phase: "succeeded" });
+  expect(ran).toBe(1);
+});
+
+test("a task that was received again and has to wait says in its next message that nobody knows what was sent", async () => {
+  const stage = createStage([one({ timeout: "60s" }, (n) => n)]);
+  await stage.begin("one");
+  const task = stage.only(tasks);
+  stage.store.once(isEnd("ok"), crash);
+  void stage.work(task);
+  await stage.settle();
+  await stage.work(stage.again(task));
+  const later = stage.world.queue.messages(tasks).filter(({ id }) => id !== task.id);
+  expect(later.map(({ body }) => envelopeFrom(body))).toMatchObject([{ isAll: true, task: { attempt: 1 } }]);
+});
+
+test("of many in flight a result is left to a tick that takes several, unless its task was received again", async () => {
+  const stage = createStage([many]);
+  await stage.begin("many");
+  const [first, second, ...others] = stage.take(tasks);
+  if (!first || !second) throw new Error("six tasks were sent");
+  await stage.work(first);
+  expect(stage.nodeOf(0)).toBe("pending");
+  expect(stage.world.queue.visible(wakes)).toBe(1);
+  // this one may be the last that knows of what its first receiver committed
+  const again = stage.again(second);
+  await stage.work(again);
+  expect(stage.nodeOf(1)).toBe("done");
+  for (const task of others) stage.world.queue.release(task);
+  expect(await stage.toEnd(60_000)).toMatchObject({ phase: "succeeded" });
+});
+
+test("an inline attempt that was closed before it was taken is never run: the one that is opened instead is", async () => {
+  const blocked = Promise.withResolvers<number>();
+  const flow = workflow("beside", { input }, (f, given) => {
+    f.run(
+      plus("bad", { retry: { attempts: 1 } }, () => Promise.reject(new Error("no"))),
+      given,
+    );
+    return f.run(
+      plus("kept", { inline: true, timeout: "60s" }, () => blocked.promise),
+      given,
+    );
+  });
+  const stage = createStage([flow]);
+  await stage.begin("beside");
+  const [bad, kept] = stage.take(tasks);
+  if (!bad || !kept) throw new Error("two tasks were sent");
+  // whoever sees the failure closes what is unclaimed, and dies before its commit
+  stage.store.once(isCommit, crash);
+  void stage.work(bad);
+  await stage.settle();
+  expect(stage.attemptOf(1)).toMatchObject({ v: "cancelled" });
+  const job = stage.work(kept);
+  await stage.settle();
+  expect(stage.entryOf(1)).toMatchObject({ state: "held", attempt: 2 });
+  blocked.resolve(1);
+  await stage.drive(job);
+  stage.world.queue.release(bad);
+  expect(await stage.toEnd(300_000)).toMatchObject({ phase: "failed" });
+});
+
+test("whoever runs an inline chain looks out for nobody's lease of its own, though its task was received again", async () => {
+  const flow = workflow("chain", { input }, (f, given) =>
+    f.run(plus("b", { inline: true }), f.run(plus("a", { inline: true }), given)),
+  );
+  const stage = createStage([flow]);
+  await stage.begin("chain");
+  await stage.drive(stage.work(stage.again(stage.only(tasks))));
+  expect(stage.run().phase).toBe("succeeded");
+  expect(stage.world.queue.messages()).toEqual([]);
+});
+
+test("of many results that come at once the losers take all that are there: there are few commits, and no storm", async () => {
+  const stage = createStage([crowd]);
+  await stage.begin("crowd");
+  const all = stage.take(tasks);
+  await stage.drive(Promise.all(all.map((task) => stage.work(task))));
+  const hinted = stage.take(wakes);
+  expect(hinted).toHaveLength(all.length);
+  stage.world.metrics.reset();
+  await stage.drive(Promise.all(hinted.map((wake) => stage.coordinate(wake))));
+  expect(stage.run().phase).toBe("succeeded");
+  expect(stage.world.metrics.total("commits")).toBeLessThan(5);
+});
