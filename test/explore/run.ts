@@ -2,7 +2,8 @@
  * `npm run explore`: the real engine under every interleaving of its calls, every crash and every lost reply within the bounds of
  * each scope. Ends with 1 if anything is wrong, and tells the way there; and if a bound cut anything off.
  */
-import { parseArgs } from "node:util";
+import type { parseArgs } from "node:util";
+import { named, runCommand, whole } from "../command-line.ts";
 import { breakAll } from "./broken.ts";
 import { scopes } from "./scopes.ts";
 import { type Explored, explore, replayed } from "./search.ts";
@@ -10,7 +11,7 @@ import { exploreAll } from "./threads.ts";
 
 const help = `npm run explore -- [options]
 
-  --scope NAME[,NAME]   only these scopes (${scopes.map(({ name }) => name).join(", ")})
+  --scope NAME[,NAME]   only these scopes; --list names them
   --quick               without the scopes that take long
   --depth N             moves on one way at most; what is beyond is counted as cut (400)
   --seconds N           at most so long for a scope; what is left is counted as cut (600). A scope that was cut is no success
@@ -24,21 +25,19 @@ const help = `npm run explore -- [options]
   --help
 `;
 
-const { values } = parseArgs({
-  options: {
-    scope: { type: "string" },
-    quick: { type: "boolean", default: false },
-    depth: { type: "string", default: "400" },
-    seconds: { type: "string", default: "600" },
-    breadth: { type: "boolean", default: false },
-    replay: { type: "string" },
-    broken: { type: "string" },
-    threads: { type: "string", default: "2" },
-    json: { type: "boolean", default: false },
-    list: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
+const options = {
+  scope: { type: "string" },
+  quick: { type: "boolean", default: false },
+  depth: { type: "string", default: "400" },
+  seconds: { type: "string", default: "600" },
+  breadth: { type: "boolean", default: false },
+  replay: { type: "string" },
+  broken: { type: "string" },
+  threads: { type: "string", default: "2" },
+  json: { type: "boolean", default: false },
+  list: { type: "boolean", default: false },
+} as const;
+type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>["values"];
 
 const numbered = (trace: readonly string[]) =>
   trace.map((each, index) => `${String(index + 1).padStart(4)}. ${each}`).join("\n");
@@ -50,11 +49,11 @@ function row({ scope, states, moves, pruned, ends, longest, positions, execution
 
 const heading = `${"scope".padEnd(30)}${["states", "moves", "pruned", "ends", "longest", "positions", "runs", "cut"].map((each) => each.padStart(10)).join("")}${"seconds".padStart(9)}`;
 
-async function tellViolation(found: Explored): Promise<void> {
+async function tellViolation(found: Explored, isShortest: boolean): Promise<void> {
   const scope = scopes.find(({ name }) => name === found.scope);
   const { violation } = found;
   if (!scope || !violation) return;
-  const shorter = values.breadth
+  const shorter = isShortest
     ? undefined
     : await explore(scope, { order: "breadth", secondsMax: 60, statesMax: Math.max(200_000, found.states * 4) });
   const { what, replay, trace } = shorter?.violation ?? violation;
@@ -63,17 +62,17 @@ async function tellViolation(found: Explored): Promise<void> {
   console.log(`   again: npm run explore -- --scope ${scope.name} --replay ${replay}\n`);
 }
 
-async function exploreThem(names: readonly string[]): Promise<boolean> {
-  const options = {
-    depthMax: Number(values.depth),
-    secondsMax: Number(values.seconds),
+async function exploreThem(names: readonly string[], values: Values): Promise<boolean> {
+  const bounds = {
+    depthMax: whole(values.depth, 1),
+    secondsMax: whole(values.seconds, 1),
     order: values.breadth ? ("breadth" as const) : ("depth" as const),
   };
   if (!values.json) console.log(heading);
   let toldAtMs = Date.now();
   const all = await exploreAll(
     names,
-    options,
+    bounds,
     {
       progress: (scope, { states, open }) => {
         if (values.json || Date.now() - toldAtMs < 10_000) return;
@@ -82,13 +81,13 @@ async function exploreThem(names: readonly string[]): Promise<boolean> {
       },
       explored: (explored) => console.log(values.json ? JSON.stringify(explored) : row(explored)),
     },
-    Number(values.threads),
+    whole(values.threads, 1),
   );
   const wrong = all.filter(({ violation }) => violation);
   const cut = all.filter((each) => each.cut > 0 && !each.violation);
   const isWell = wrong.length === 0 && cut.length === 0;
   if (values.json) return isWell;
-  for (const each of wrong) await tellViolation(each);
+  for (const each of wrong) await tellViolation(each, values.breadth);
   const sum = (of: (each: Explored) => number) => all.reduce((total, each) => total + of(each), 0);
   console.log(
     `\n${all.length} scopes: ${sum(({ states }) => states)} states, ${sum(({ moves }) => moves)} moves; ${wrong.length} with a violation${cut.length > 0 ? `; not to the end: ${cut.map(({ scope }) => scope).join(", ")}` : ", each to its end"}`,
@@ -98,26 +97,28 @@ async function exploreThem(names: readonly string[]): Promise<boolean> {
   return isWell;
 }
 
-async function main(): Promise<boolean> {
-  if (values.help) return console.log(help) === undefined;
+async function main(values: Values): Promise<boolean> {
   const names =
     values.scope?.split(",") ?? scopes.filter(({ isLong }) => !(values.quick && isLong)).map(({ name }) => name);
   for (const name of names)
-    if (!scopes.some((each) => each.name === name)) throw new Error(`there is no scope ${name}`);
+    named(
+      name,
+      scopes.map((each) => each.name),
+    );
   if (values.list) {
     for (const { name, about, not } of scopes) console.log(`${name}\n  ${about}\n  Not: ${not}`);
     return true;
   }
   if (values.replay !== undefined) {
     const scope = scopes.find(({ name }) => name === names[0]);
-    if (!scope || names.length !== 1) throw new Error("--replay needs one --scope");
+    if (!scope || names.length !== 1) throw new RangeError("--replay needs one --scope");
     const { trace, wrong } = await replayed(scope, values.replay);
     console.log(numbered(trace));
     for (const each of wrong) console.log(`   => ${each}`);
     return wrong.length === 0;
   }
-  if (values.broken !== undefined) return await breakAll(values.broken, Number(values.threads));
-  return await exploreThem(names);
+  if (values.broken !== undefined) return await breakAll(values.broken, whole(values.threads, 1));
+  return await exploreThem(names, values);
 }
 
-process.exitCode = (await main()) ? 0 : 1;
+await runCommand(help, { options }, async ({ values }) => ((await main(values)) ? 0 : 1));

@@ -1,24 +1,29 @@
 /**
- * `npm run mutate`: is there a test for each rule?
- *
- * First the named list: takes one rule of the protocol after the other out of the production source, in a copy, and demands that the test
- * which stands for it fails by assertion. A test that passes without its rule guards nothing; a text that is found no more, or twice, fails
- * the run, so that the table cannot rot. Prints which test caught which. Then Stryker, which takes out everything that can be taken out
- * of `lib/core` and `lib/engine`, a piece at a time: hours for all of it, so name files; what is measured already is not measured again.
- *
- *     npm run mutate -- H1 W4                            only these of the named list
- *     npm run mutate -- --named                          only the named list (what CI runs)
- *     npm run mutate -- --named --write                  and keep what was found in docs/mutations.md (also with ids)
- *     npm run mutate -- --stryker --files lib/core/due.ts,lib/core/owed.ts
+ * `npm run mutate`: is there a test for each rule? A test that passes without its rule guards nothing; a text that is found no more, or
+ * twice, fails the run, so that the table cannot rot.
  */
 import { spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { runCommand } from "../command-line.ts";
 import { mutated } from "./mutated.ts";
 import { withNamed } from "./page.ts";
 import { type Mutation, mutations } from "./table.ts";
+
+const help = `npm run mutate -- [IDS] [options]
+
+Takes one rule of the protocol after the other out of the production source, in a copy, and demands that the test which stands for it
+fails by assertion. Then Stryker, which takes out everything that can be taken out of lib/core and lib/engine, a piece at a time: hours
+for all of it, so name files; what is measured already is not measured again. Ends with 1 if a rule has no test that fails.
+
+  IDS             only these rules, by their beginnings: H1 W4
+  --named         only the rules, without Stryker
+  --write         keeps which test caught which in docs/mutations.md
+  --stryker       only Stryker
+  --files FILES   only these files for Stryker, with commas: lib/core/due.ts,lib/core/owed.ts
+  --help          this text
+`;
 
 const root = join(import.meta.dirname, "../..");
 const parallel = 2;
@@ -121,7 +126,7 @@ async function runNamed(wanted: readonly string[], isWritten: boolean): Promise<
   const chosen = mutations.filter(
     ({ id }) => wanted.length === 0 || wanted.some((one) => id === one || id.startsWith(`${one} `)),
   );
-  if (chosen.length === 0) throw new Error(`no mutation is called ${wanted.join(", ")}`);
+  if (chosen.length === 0) throw new RangeError(`no mutation is called ${wanted.join(", ")}`);
   for (const mutation of chosen) mutated(await readFile(join(root, mutation.file), "utf8"), mutation);
   const at = await mkdtemp(join(tmpdir(), "mutations-"));
   try {
@@ -200,17 +205,22 @@ async function runStryker(files: string | undefined): Promise<boolean> {
   });
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    named: { type: "boolean", default: false },
-    write: { type: "boolean", default: false },
-    stryker: { type: "boolean", default: false },
-    files: { type: "string" },
+await runCommand(
+  help,
+  {
+    allowPositionals: true,
+    options: {
+      named: { type: "boolean", default: false },
+      write: { type: "boolean", default: false },
+      stryker: { type: "boolean", default: false },
+      files: { type: "string" },
+    },
   },
-});
-const isNamed = values.named || !values.stryker;
-const isStryker = values.stryker || (!values.named && positionals.length === 0);
-const isCaught = !isNamed || (await runNamed(positionals, values.write));
-const isDone = !isStryker || (await runStryker(values.files));
-process.exitCode = isCaught && isDone ? 0 : 1;
+  async ({ values, positionals }) => {
+    const isNamed = values.named || !values.stryker;
+    const isStryker = values.stryker || (!values.named && positionals.length === 0);
+    const isCaught = !isNamed || (await runNamed(positionals, values.write));
+    const isDone = !isStryker || (await runStryker(values.files));
+    return isCaught && isDone ? 0 : 1;
+  },
+);

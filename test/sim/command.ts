@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
-import { parseArgs } from "node:util";
+import type { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
+import { named, runCommand, whole } from "../command-line.ts";
 import { type Breakage, breakages } from "./breaks.ts";
 import { type ProfileName, profiles } from "./faults.ts";
 import { figuresOf, unreached } from "./figures.ts";
@@ -36,7 +37,6 @@ const options = {
   break: { type: "string" },
   "stop-after": { type: "string", default: "3" },
   brief: { type: "boolean" },
-  help: { type: "boolean" },
 } as const;
 
 /** Seeds that a thread gets at a time. */
@@ -46,12 +46,7 @@ const manyRuns = 5000;
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({ options });
-  if (values.help) {
-    print(help);
-    return 0;
-  }
+async function main({ values }: ReturnType<typeof parseArgs<{ options: typeof options }>>): Promise<number> {
   const profile = named(values.profile, ["mixed", ...Object.keys(profiles)]) as ProfileName | "mixed";
   const breakage =
     values.break === undefined ? {} : { breakage: named(values.break, Object.keys(breakages)) as Breakage };
@@ -65,8 +60,8 @@ async function main(): Promise<number> {
     {
       first,
       runs,
-      threads: whole(values.threads ?? String(availableParallelism())),
-      failuresMax: whole(values["stop-after"]),
+      threads: whole(values.threads ?? String(availableParallelism()), 1),
+      failuresMax: whole(values["stop-after"], 1),
       isBrief: values.brief === true,
     },
     common,
@@ -168,20 +163,4 @@ function headOf(played: Simulated): string {
   return `\nseed ${played.seed}, profile ${played.profile}; faults: ${rates.map(([kind, rate]) => `${kind} ${rate}`).join(", ") || "none"}\n`;
 }
 
-function named(name: string, allowed: readonly string[]): string {
-  if (allowed.includes(name)) return name;
-  throw new RangeError(`"${name}" is none of ${allowed.join(", ")}`);
-}
-
-function whole(text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 0) return value;
-  throw new RangeError(`"${text}" is no whole number`);
-}
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
-  process.exitCode = 2;
-}
+await runCommand(help, { options }, main);
