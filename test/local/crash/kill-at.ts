@@ -87,7 +87,9 @@ export async function killAtEach(
   const all: Killed[] = [];
   const worker = async () => {
     for (let point = open.shift(); point !== undefined; point = open.shift()) {
-      const killed = await killAt(point);
+      const killed = await killAt(point).catch(
+        (error: Error): Killed => ({ point, killedAt: undefined, faults: [error.message] }),
+      );
       all.push(killed);
       told(killed);
     }
