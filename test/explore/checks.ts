@@ -1,26 +1,16 @@
 import { attemptAttributes as at, attemptNameFromSk } from "../../lib/core/attempt-format.ts";
 import { mailboxFrom } from "../../lib/core/mail-format.ts";
-import { decodeRun, rowAttributes as row } from "../../lib/core/row-format.ts";
+import { rowAttributes as row } from "../../lib/core/row-format.ts";
 import { type Active, isLive, type MailCursor, nodeState, type Run } from "../../lib/core/run.ts";
 import { childRunId } from "../../lib/engine/child-id.ts";
 import type { Check } from "../../lib/ports.ts";
 import type { Effect } from "./call.ts";
 import type { Made, Stage } from "./moves.ts";
 import { tokenPrefix } from "./process.ts";
+import { isOpenClaim, runOf } from "./records.ts";
 import type { Change } from "./serve.ts";
 import type { Contents, State, StoredText } from "./state.ts";
 import { placeInWords } from "./words.ts";
-
-const runs = new WeakMap<StoredText, Run>();
-
-/** A row as a run. The codec is the engine's; what is asked of it is not. */
-export function runOf(stored: StoredText): Run {
-  const known = runs.get(stored);
-  if (known) return known;
-  const run = decodeRun({ pk: stored.key.pk }, stored.fields);
-  runs.set(stored, run);
-  return run;
-}
 
 /** What a move broke, in words: looked at after every committed write. */
 export function brokenBy(stage: Stage, made: Made): readonly string[] {
@@ -69,8 +59,7 @@ function checkAttempt(contents: Contents, state: State, where: string, { before,
   const isLost = before?.fields[at.outcome] === undefined && now?.fields[at.outcome] === "lost";
   if (isLost && before && Number(before.fields[at.leaseUntilMs]) > state.nowMs)
     found.push(`${where} is closed as lost while its lease runs`);
-  const isClaim = before === undefined && now?.fields[at.token] !== undefined && now.fields[at.outcome] === undefined;
-  if (!isClaim) return;
+  if (before !== undefined || !now || !isOpenClaim(now.fields)) return;
   const owner = rowOf(contents, state, now);
   if (!owner || !entryOf(owner, now)) found.push(`${where} is claimed, and the row does not want it`);
 }

@@ -4,18 +4,18 @@ import { hashText } from "../../lib/core/hash.ts";
 import { attemptName } from "../../lib/core/keys.ts";
 import { deadQueueOf, receivesMaxOf } from "../../lib/core/queue-names.ts";
 import { rowAttributes } from "../../lib/core/row-format.ts";
-import { bury } from "../../lib/engine/bury.ts";
-import { coordinate } from "../../lib/engine/coordinate.ts";
+import { isLive } from "../../lib/core/run.ts";
 import { queues } from "../../lib/engine/messages.ts";
 import { watch } from "../../lib/engine/watch.ts";
-import { work } from "../../lib/engine/work.ts";
 import type { Received } from "../../lib/ports/received.ts";
 import type { Fields, Key } from "../../lib/ports.ts";
 import type { Answer, Call } from "./call.ts";
+import { consumerInWords, consumerOf, defectsOf, functionMs, handedBack } from "./consumers.ts";
 import type { Invocation, Position, Processes, Waiting } from "./process.ts";
+import { isOpenClaim, runOf } from "./records.ts";
 import type { Scope } from "./scope.ts";
 import { type Change, type Manner, type Served, serve } from "./serve.ts";
-import type { Contents, Faults, Held, Running, State } from "./state.ts";
+import type { Contents, Faults, Held, Running, State, StoredText } from "./state.ts";
 import { callInWords, changesInWords } from "./words.ts";
 
 /** Something that can happen next. */
@@ -43,8 +43,6 @@ export interface Stage {
 }
 
 const minuteMs = 60_000;
-/** Longer than any scope takes, so that no process is short of time. */
-const functionMs = 4 * 3_600_000;
 const visibilityMs = 3_600_000;
 
 /** Everything that can happen next, in an order that depends on the state alone: its numbers are what a replay is made of. */
@@ -60,8 +58,10 @@ export function movesOf(stage: Stage, state: State): readonly Move[] {
   }
   if (first) return moves;
   const isIdle = state.running.every(({ position }) => isAsleep(state, position));
-  moves.push(...deliveries(stage, state), ...calls(stage, state));
-  const isNothingToDo = isIdle && !state.messages.some((held) => isDeliverable(stage, state, held));
+  moves.push(...deliveries(stage, state), ...batches(stage, state), ...calls(stage, state));
+  // all who could take a message may be asleep
+  const isTaker = hasSlot(stage, state);
+  const isNothingToDo = isIdle && !(isTaker && state.messages.some((held) => isDeliverable(stage, state, held)));
   if (isWatchDue(stage, state) && (isNothingToDo || stage.scope.isWatchdogAnytime)) moves.push(look(stage, state));
   else if (isNothingToDo) moves.push(...passing(stage, state, state.left));
   if (!isNothingToDo && state.left.slow > 0)
@@ -131,7 +131,7 @@ function servings(stage: Stage, state: State, process: Running, waiting: Waiting
       },
       make: () => {
         const { state: after, answer, changes } = serving();
-        const faults = lostCommits(process, changes);
+        const faults = [...lostCommits(process, changes), ...blindClaims(stage, after, process, changes)];
         return stepped(stage, after, seeing(process, call, answer, changes), waiting.number, answer, changes, faults);
       },
     };
@@ -145,6 +145,8 @@ function mannersOf(state: State, call: Call): readonly (readonly [Manner, Faults
   if (canLose && left.lostReply > 0) all.push(["lost-reply", { ...left, lostReply: left.lostReply - 1 }]);
   if (call.op === "write" && left.repeat > 0) all.push(["repeat", { ...left, repeat: left.repeat - 1 }]);
   if (canLose && left.lostRequest > 0) all.push(["lost-request", { ...left, lostRequest: left.lostRequest - 1 }]);
+  const canThrottle = canLose || call.op === "read" || call.op === "list";
+  if (canThrottle && left.throttle > 0) all.push(["throttled", { ...left, throttle: left.throttle - 1 }]);
   const isLoose = (call.op === "read" || call.op === "list") && !call.isConsistent;
   if (isLoose && left.stale > 0) all.push(["stale", { ...left, stale: left.stale - 1 }]);
   return all;
@@ -168,7 +170,7 @@ function stepped(
 /** What a process knows of rows: the versions that it was shown, and those that it made. */
 function seeing(process: Running, call: Call, answer: Answer, changes: readonly Change[]): Running {
   const shown: (readonly [string, number])[] = [];
-  if (call.op === "list") {
+  if (call.op === "list" && !answer.error) {
     const { items } = answer.value as { readonly items: readonly (Fields & Key)[] };
     for (const { pk, sk, ...fields } of items) if (sk === "STATE") shown.push([pk, versionOf(fields)]);
   }
@@ -191,6 +193,25 @@ function lostCommits({ saw, label }: Running, changes: readonly Change[]): reado
       : [`${label} has seen version ${seen} and writes over version ${version}: a commit is lost`];
   });
 }
+
+/** A worker that has seen that the run is paused, or has ended, and claims all the same. */
+function blindClaims(
+  stage: Stage,
+  state: State,
+  { saw, label }: Running,
+  changes: readonly Change[],
+): readonly string[] {
+  return changes.flatMap(({ write, before, now }) => {
+    const isClaim = write.key.sk.startsWith("ATT#") && !before && now && isOpenClaim(now.fields);
+    const row = state.records.map((id) => stage.contents.of(id)).find((each) => isRowOf(each, write.key.pk));
+    if (!isClaim || !row || saw.get(write.key.pk) !== versionOf(row.fields)) return [];
+    const run = runOf(row);
+    if (run.isPaused) return [`${label} has seen that the run is paused, and claims`];
+    return isLive(run) ? [] : [`${label} has seen that the run has ended, and claims`];
+  });
+}
+
+const isRowOf = ({ key }: StoredText, pk: string) => key.pk === pk && key.sk === "STATE";
 
 function moved(
   stage: Stage,
@@ -227,6 +248,7 @@ function wrongIn(stage: Stage, process: Running, position: Position): readonly s
   const isUnmeant = result?.kind === "threw" && !(mayThrow && Fault.is(result.error));
   return [
     ...position.errors.map((error) => `${process.label} logs an error: ${error}`),
+    ...defectsOf(position).map((defect) => `${process.label}: ${defect}`),
     ...(isUnmeant ? [`${process.label} throws ${String(result.error)}`] : []),
   ];
 }
@@ -235,16 +257,14 @@ function wrongIn(stage: Stage, process: Running, position: Position): readonly s
 function endings(state: State, process: Running): readonly Move[] {
   return [
     {
-      label: () =>
-        `${process.label}: ends, and its message is ${isHandedBack(process) ? "handed back" : "acknowledged"}`,
+      label: () => {
+        const back = handedBack(state, process);
+        return `${process.label}: ends, and ${back.size > 0 ? `hands back ${back.size}` : "acknowledges"}`;
+      },
       make: () => ({ state: ended(state, process), changes: [], faults: [] }),
     },
   ];
 }
-
-const isHandedBack = ({ position }: Running) =>
-  position.result?.kind === "threw" ||
-  (position.result?.kind === "returned" && Array.isArray(position.result.value) && position.result.value.length > 0);
 
 function ended(state: State, process: Running): State {
   const running = state.running.filter(({ name }) => name !== process.name);
@@ -252,18 +272,18 @@ function ended(state: State, process: Running): State {
     const answers = state.answers.map((answer, at) => (at === process.outside ? answerOf(process.position) : answer));
     return { ...state, running, answers };
   }
-  const isBack = isHandedBack(process);
+  const back = handedBack(state, process);
   const messages = state.messages.flatMap((held) => {
     if (held.holder !== process.name) return [held];
-    return isBack ? [{ ...held, holder: "", shownAtMs: state.nowMs }] : [];
+    return back.has(held.receipt) ? [{ ...held, holder: "", receipt: "", shownAtMs: state.nowMs }] : [];
   });
   return { ...state, running, messages };
 }
 
 function answerOf({ result }: Position): string {
   if (result?.kind === "returned") {
-    const value = result.value as { readonly seq?: number } | undefined;
-    return `ok${value?.seq === undefined ? "" : ` ${value.seq}`}`;
+    const value = result.value as { readonly seq?: number; readonly isRepeat?: boolean } | undefined;
+    return `ok${value?.seq === undefined ? "" : ` ${value.seq}`}${value?.isRepeat ? " again" : ""}`;
   }
   return Fault.is(result?.error) ? result.error.code : String(result?.error);
 }
@@ -286,7 +306,7 @@ function crashes(stage: Stage, state: State, process: Running, left: Faults): re
         running,
         messages: state.messages.map((held) =>
           held.holder === process.name
-            ? { ...held, holder: "", shownAtMs: way === "at once" ? state.nowMs : held.shownAtMs }
+            ? { ...held, holder: "", receipt: "", shownAtMs: way === "at once" ? state.nowMs : held.shownAtMs }
             : held,
         ),
       },
@@ -299,9 +319,11 @@ function crashes(stage: Stage, state: State, process: Running, left: Faults): re
 const isDeliverable = (stage: Stage, state: State, held: Held) =>
   held.shownAtMs <= state.nowMs && stage.contents.messageOf(held.text).queue !== queues.dead;
 
+const hasSlot = ({ scope }: Stage, { running }: State) =>
+  running.filter(({ outside }) => outside === undefined).length < (scope.slots ?? 2);
+
 function deliveries(stage: Stage, state: State): readonly Move[] {
-  const slots = stage.scope.slots ?? 2;
-  if (state.running.filter(({ outside }) => outside === undefined).length >= slots) return [];
+  if (!hasSlot(stage, state)) return [];
   const moves: Move[] = [];
   const seen = new Set<string>();
   for (const held of state.messages) {
@@ -341,10 +363,8 @@ function loss(stage: Stage, state: State, held: Held): Move {
 function delivery(stage: Stage, state: State, held: Held, isCopy: boolean): Move {
   const text = stage.contents.messageOf(held.text);
   const dead = deadQueueOf(text.queue);
-  const isTooOften = dead !== undefined && held.receives >= receivesMaxOf(text.queue, stage.scope.maxReceives ?? 5);
-  const left = isCopy ? { ...state.left, duplicate: state.left.duplicate - 1 } : state.left;
-  if (isTooOften) {
-    const moved: Held = { ...held, text: stage.contents.text({ ...text, queue: dead }), holder: "" };
+  if (dead !== undefined && isTooOften(stage, held)) {
+    const moved: Held = { ...held, text: stage.contents.text({ ...text, queue: dead }), holder: "", receipt: "" };
     return {
       label: () => `${messageInWords(stage, held)}: received too often, goes to ${dead}`,
       make: () => ({
@@ -354,39 +374,63 @@ function delivery(stage: Stage, state: State, held: Held, isCopy: boolean): Move
       }),
     };
   }
-  const receives = held.receives + 1;
-  const base = `${text.queue}#${hashText(`${text.body} ${text.taskKey}`).toString(36)}.${receives}`;
-  const nth = (state.taken.get(base) ?? 0) + 1;
-  const name = `${base}.${nth}`;
-  const label = consumerInWords(text, receives, nth);
-  const taken: Held = {
-    ...held,
-    receives,
-    holder: name,
-    shownAtMs: state.nowMs + (stage.scope.visibilityMs ?? visibilityMs),
-  };
-  const next: State = {
-    ...state,
-    left,
-    taken: new Map([...state.taken, [base, nth]]),
-    messages: isCopy
-      ? [...state.messages, { ...taken, receives: held.receives + 1 }]
-      : state.messages.map((each) => (each === held ? taken : each)),
-  };
-  const received: Received = { id: name, body: text.body, receiveCount: receives, taskKey: text.taskKey };
-  return {
-    label: () => `${label}: receives ${messageInWords(stage, held)}${isCopy ? ", of which a COPY stays" : ""}`,
-    make: () => begun(stage, next, { name, label, outside: undefined }, consumerOf(text.queue, received, name, next)),
-  };
+  const next = isCopy ? { ...state, left: { ...state.left, duplicate: state.left.duplicate - 1 } } : state;
+  return receipt(stage, next, [held], isCopy);
 }
 
-function consumerOf(queue: string, received: Received, name: string, state: State): Invocation {
-  const endAtMs = state.nowMs + functionMs;
-  if (queue === queues.deadTask)
-    return { name, endAtMs, begin: (engine, remaining) => bury(engine, [received], remaining) };
-  if (queue.startsWith("task:"))
-    return { name, endAtMs, begin: (engine, remaining) => work(engine, queue.slice(5), [received], remaining) };
-  return { name, endAtMs, begin: (engine, remaining) => coordinate(engine, [received], remaining, queue) };
+const isTooOften = ({ contents, scope }: Stage, held: Held) => {
+  const { queue } = contents.messageOf(held.text);
+  return deadQueueOf(queue) !== undefined && held.receives >= receivesMaxOf(queue, scope.maxReceives ?? 5);
+};
+
+/** Two wake-ups of one queue, received at once by one function. */
+function batches(stage: Stage, state: State): readonly Move[] {
+  if (stage.scope.batch !== 2 || !hasSlot(stage, state)) return [];
+  const shown = state.messages.filter((held) => isDeliverable(stage, state, held) && !isTooOften(stage, held));
+  return shown.flatMap((one, at) =>
+    shown.slice(at + 1).flatMap((other) => {
+      const [{ queue }, { queue: same }] = [stage.contents.messageOf(one.text), stage.contents.messageOf(other.text)];
+      return queue === same && queue.startsWith("wake:") ? [receipt(stage, state, [one, other], false)] : [];
+    }),
+  );
+}
+
+/** A function receives messages of one queue. */
+function receipt(stage: Stage, state: State, batch: readonly Held[], isCopy: boolean): Move {
+  const { contents, scope } = stage;
+  const taken = new Map(state.taken);
+  const shownAtMs = state.nowMs + (scope.visibilityMs ?? visibilityMs);
+  const received = batch.map((held) => {
+    const text = contents.messageOf(held.text);
+    const receives = held.receives + 1;
+    const base = `${text.queue}#${hashText(`${text.body} ${text.taskKey}`).toString(36)}.${receives}`;
+    const nth = (taken.get(base) ?? 0) + 1;
+    taken.set(base, nth);
+    return { held, text, receives, id: `${base}.${nth}`, label: consumerInWords(text, receives, nth) };
+  });
+  const name = received.map(({ id }) => id).join("+");
+  const label = received.map((each) => each.label).join("+");
+  const takenBy = new Map(
+    received.map(({ held, receives, id }) => [held, { ...held, receives, holder: name, receipt: id, shownAtMs }]),
+  );
+  const messages = isCopy
+    ? [...state.messages, ...takenBy.values()]
+    : state.messages.map((each) => takenBy.get(each) ?? each);
+  const queue = received[0]?.text.queue ?? "";
+  const all = received.map(
+    ({ id, text, receives }): Received => ({ id, body: text.body, receiveCount: receives, taskKey: text.taskKey }),
+  );
+  return {
+    label: () =>
+      `${label}: receives ${batch.map((held) => messageInWords(stage, held)).join(" and ")}${isCopy ? ", of which a COPY stays" : ""}`,
+    make: () =>
+      begun(
+        stage,
+        { ...state, taken, messages },
+        { name, label, outside: undefined },
+        consumerOf(queue, all, name, state),
+      ),
+  };
 }
 
 async function begun(
@@ -406,6 +450,7 @@ function calls(stage: Stage, state: State): readonly Move[] {
     if (state.isBegun[number]) return [];
     const after = stage.scope.outside?.findIndex(({ name }) => name === outside.after) ?? -1;
     if (after >= 0 && state.answers[after] === undefined) return [];
+    if (outside.isReady && !outside.isReady(state.records.map((id) => stage.contents.of(id)))) return [];
     const next = { ...state, isBegun: state.isBegun.map((is, at) => is || at === number) };
     const invocation: Invocation = {
       name: outside.name,
@@ -487,11 +532,4 @@ function messageInWords(stage: Stage, held: Held): string {
     ? `task ${attemptName(task.node, task.index, task.attempt)}`
     : `wake-up (${why}${hints.length > 0 ? ` ${hints.join(" ")}` : ""}${isAll ? ", perform all" : ""})`;
   return `${what} of ${queue}${held.receives > 0 ? `, receipt ${held.receives + 1}` : ""}`;
-}
-
-function consumerInWords({ queue, body }: { queue: string; body: string }, receives: number, nth: number): string {
-  const { task, hints, why } = envelopeFrom(body);
-  const who = queue.startsWith("task:") ? "worker" : queue === queues.deadTask ? "undertaker" : "coordinator";
-  const what = task ? attemptName(task.node, task.index, task.attempt) : [why, ...hints].join(" ");
-  return `${who}[${what}${receives > 1 ? ` r${receives}` : ""}${nth > 1 ? ` #${nth}` : ""}]`;
 }

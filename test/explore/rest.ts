@@ -8,9 +8,11 @@ import type { Engine } from "../../lib/engine/engine.ts";
 import { readResult } from "../../lib/engine/inspect.ts";
 import { undelivered } from "../../lib/engine/mailbox.ts";
 import { queues } from "../../lib/engine/messages.ts";
+import { strikesFrom } from "../../lib/engine/records/strikes.ts";
 import { hashOf } from "../engine/raw.ts";
-import { isTaken, runOf } from "./checks.ts";
+import { isTaken } from "./checks.ts";
 import type { Stage } from "./moves.ts";
+import { runOf } from "./records.ts";
 import type { End } from "./scope.ts";
 import { serve } from "./serve.ts";
 import type { State, StoredText } from "./state.ts";
@@ -43,6 +45,10 @@ export async function wrongAtRest(stage: Stage, state: State): Promise<readonly 
   }
   const end = await endOf(stage, state, rows, found);
   if (end && !scope.ends.includes(end.status)) found.push(`run r comes to ${end.status}`);
+  for (const run of rows.map(runOf)) {
+    const wanted = scope.others?.[run.runId];
+    if (wanted && statusOf(run) !== wanted) found.push(`run ${run.runId} comes to ${statusOf(run)}`);
+  }
   const wrong = end && scope.isWrong?.(end);
   if (wrong) found.push(wrong);
   return found;
@@ -129,7 +135,7 @@ async function endOf(
   rows: readonly StoredText[],
   found: string[],
 ): Promise<End | undefined> {
-  const { scope, contents } = stage;
+  const { scope } = stage;
   const row = rows.find(({ key }) => key.pk === "default#r");
   if (!row) return undefined;
   const run = runOf(row);
@@ -150,16 +156,29 @@ async function endOf(
     lostMessage === (scope.faults?.lostMessage ?? 0);
   if (isUnharmed && !scope.isRough) {
     for (const [name, times] of effects) if (times > 1) found.push(`${name} is done ${times} times, and nobody died`);
-    for (const id of state.records) {
-      const { key, fields } = contents.of(id);
-      if (fields[at.outcome] === "lost" && key.sk.startsWith("ATT#"))
-        found.push(`${placeInWords(key)} was lost, and nobody died`);
-    }
+    checkUnharmed(stage, state, rows, found);
   }
   checkEffects(stage, rows, effects, found);
   const answers = Object.fromEntries((scope.outside ?? []).map(({ name }, number) => [name, state.answers[number]]));
   const output = run.phase === "succeeded" ? await outputOf(stage, state) : undefined;
   return { status: statusOf(run), output, answers, effects, isCalm: isUntouched };
+}
+
+/** Where nobody died no attempt is lost, and nothing is held against a run that lives on. */
+function checkUnharmed(stage: Stage, state: State, rows: readonly StoredText[], found: string[]): void {
+  for (const id of state.records) {
+    const { key, fields } = stage.contents.of(id);
+    const row = rows.find((each) => each.key.pk === key.pk);
+    const run = row && runOf(row);
+    if (!run) continue;
+    const name = attemptNameFromSk(key.sk);
+    // what goes on outside is lost when nobody completes it
+    const isElsewhere = name && programFor(stage, run.definitionHash).nodes[name.node]?.def.kind === "external";
+    if (fields[at.outcome] === "lost" && name && !isElsewhere)
+      found.push(`${placeInWords(key)} was lost, and nobody died`);
+    const isStrike = key.sk.startsWith("STATE#STRIKES") && strikesFrom(fields)?.seq === run.transitionSeq;
+    if (isStrike && isLive(run)) found.push(`strikes stand against ${run.runId}, and nobody died`);
+  }
 }
 
 /** No effect is lost: what a row says is done has happened. */
@@ -183,10 +202,11 @@ const effectName = (runId: string, node: string) => (runId === "r" ? node : `${r
 
 /** An idempotency key in words. */
 function nameOf(stage: Stage, rows: readonly StoredText[], key: string): string {
-  const [uid, node = ""] = key.split("-");
+  const [uid, node = "", index = "0"] = key.split("-");
   const row = rows.map(runOf).find(({ runUid }) => runUid === uid);
   if (!row) return key;
-  return effectName(row.runId, programFor(stage, row.definitionHash).nodes[Number(node)]?.def.name ?? key);
+  const name = programFor(stage, row.definitionHash).nodes[Number(node)]?.def.name ?? key;
+  return effectName(row.runId, index === "0" ? name : `${name}/${index}`);
 }
 
 /** The run's output, as a client reads it. */

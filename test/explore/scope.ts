@@ -6,13 +6,15 @@ import type { Engine } from "../../lib/engine/engine.ts";
 import type { Message } from "../../lib/ports.ts";
 import type { Call } from "./call.ts";
 import type { ExploredHandler } from "./process.ts";
-import type { Faults } from "./state.ts";
+import type { Faults, StoredText } from "./state.ts";
 
 /** Somebody outside, who calls once, at any time. */
 export interface Outside {
   readonly name: string;
   /** Calls only after this one was answered. */
   readonly after?: string;
+  /** Calls only while it sees this in the table. */
+  readonly isReady?: (records: readonly StoredText[]) => boolean;
   readonly call: (engine: Engine) => Promise<unknown>;
 }
 
@@ -28,12 +30,18 @@ export interface Scope {
   readonly input?: Json;
   readonly handler?: ExploredHandler;
   readonly outside?: readonly Outside[];
-  /** More that is in the queues at the start. `runUid` is that of run `r`. */
-  readonly messages?: (runUid: string) => readonly Message[];
+  /** Somebody outside starts run `r`, or several do. */
+  readonly isStartedLater?: boolean;
+  /** Other runs of the same workflow and input that are started beside it, by their ids, and how they may end. */
+  readonly others?: { readonly [runId: string]: RunStatus };
+  /** More that is in the queues at the start. `runUid` is that of run `r`, then those of the others. */
+  readonly messages?: (runUid: string, ...others: readonly string[]) => readonly Message[];
   readonly faults?: Partial<Faults>;
   readonly limits?: Partial<Limits>;
   /** Functions that consume messages at one time, calls from outside not counted. */
   readonly slots?: number;
+  /** Wake-ups that one function may receive at once; 1 unless said. */
+  readonly batch?: 1 | 2;
   /** The watchdog looks once a minute. Without it everything must come right by messages alone. */
   readonly hasWatchdog?: boolean;
   /** The watchdog may look in the middle of everything; otherwise only when nothing else can happen. */

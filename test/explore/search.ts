@@ -3,9 +3,10 @@ import { start } from "../../lib/engine/start.ts";
 import { watch } from "../../lib/engine/watch.ts";
 import { rawRegistry } from "../engine/raw.ts";
 import { adder } from "../sim/flows.ts";
-import { brokenBy, runOf } from "./checks.ts";
+import { brokenBy } from "./checks.ts";
 import { type Made, type Move, movesOf, type Stage } from "./moves.ts";
 import { createProcesses, type Invocation } from "./process.ts";
+import { runOf } from "./records.ts";
 import { wrongAtRest } from "./rest.ts";
 import type { Scope } from "./scope.ts";
 import { serve } from "./serve.ts";
@@ -105,13 +106,16 @@ async function opened(scope: Scope): Promise<{ readonly stage: Stage; readonly s
   state = await alone(stage, state, { name: "first-watch", endAtMs, begin: (engine) => watch(engine, () => spanMs) });
   const workflow = definitions[0]?.workflow ?? "";
   const input = scope.input ?? { n: 1 };
-  state = await alone(stage, state, {
-    name: "start",
-    endAtMs,
-    begin: (engine) => start(engine, { workflow, runId: "r", input }),
-  });
-  const row = state.records.map((id) => stage.contents.of(id)).find(({ key }) => key.sk === "STATE");
-  const messages = row ? (scope.messages?.(runOf(row).runUid) ?? []) : [];
+  const runIds = scope.isStartedLater ? [] : ["r", ...Object.keys(scope.others ?? {})];
+  for (const runId of runIds)
+    state = await alone(stage, state, {
+      name: `start${runId === "r" ? "" : ` ${runId}`}`,
+      endAtMs,
+      begin: (engine) => start(engine, { workflow, runId, input }),
+    });
+  const rows = state.records.map((id) => stage.contents.of(id)).filter(({ key }) => key.sk === "STATE");
+  const [runUid, ...others] = runIds.flatMap((id) => rows.map(runOf).find(({ runId }) => runId === id)?.runUid ?? []);
+  const messages = runUid === undefined ? [] : (scope.messages?.(runUid, ...others) ?? []);
   state = serve(stage.contents, state, { op: "send", messages }, "well").state;
   return { stage, state: { ...state, left: { ...noFaults, ...scope.faults } } };
 }

@@ -7,7 +7,7 @@ import type { Answer, Call } from "./call.ts";
 import type { Contents, Held, State, StoredText } from "./state.ts";
 
 /** How a call goes: as it should, or with a fault. */
-export type Manner = "well" | "lost-reply" | "repeat" | "lost-request" | "stale";
+export type Manner = "well" | "lost-reply" | "repeat" | "lost-request" | "stale" | "throttled";
 
 /** A write that was applied: what stood there, and what stands there now. */
 export interface Change {
@@ -26,6 +26,8 @@ export interface Served {
 
 /** Carries a call out on a state, as a memory adapter would, and gives the state after it. Nothing but the call's own record changes. */
 export function serve(contents: Contents, state: State, call: Call, manner: Manner): Served {
+  if (manner === "throttled" && call.op !== "send")
+    return { state, answer: { key: "throttled", error: throttled }, changes: [], outcome: "the platform refuses it" };
   switch (call.op) {
     case "write":
       return write(contents, state, call, manner);
@@ -129,6 +131,7 @@ function unclear(state: State, changes: readonly Change[], outcome: string): Ser
 }
 
 const lost = new Fault("unavailable", "there was no answer");
+const throttled = new Fault("throttled", "one too many");
 
 function applyOnce(
   contents: Contents,
@@ -184,7 +187,8 @@ function previously(
 
 function send(contents: Contents, state: State, messages: readonly Message[], manner: Manner): Served {
   const failed: readonly Sent[] = messages.map(() => ({ kind: "failed", fault: lost.data }));
-  if (manner === "lost-request") return said(state, failed, "not sent", "the queue does not take it");
+  if (manner === "lost-request" || manner === "throttled")
+    return said(state, failed, "not sent", "the queue does not take it");
   const sent: Sent[] = [];
   const added: Held[] = [];
   for (const { queue, body, group, taskKey, delaySeconds = 0 } of messages) {
@@ -192,7 +196,13 @@ function send(contents: Contents, state: State, messages: readonly Message[], ma
     sent.push(fault ? { kind: "failed", fault: fault.data } : { kind: "sent" });
     const shownAtMs = state.nowMs + toDelaySeconds(delaySeconds * 1000) * 1000;
     if (!fault)
-      added.push({ text: contents.text({ queue, body, group, taskKey }), shownAtMs, receives: 0, holder: "" });
+      added.push({
+        text: contents.text({ queue, body, group, taskKey }),
+        shownAtMs,
+        receives: 0,
+        holder: "",
+        receipt: "",
+      });
   }
   const next = { ...state, messages: [...state.messages, ...added] };
   if (manner !== "lost-reply") return said(next, sent, sent.map(({ kind }) => kind).join(), "sent");

@@ -22,6 +22,8 @@ export interface Faults {
   readonly stale: number;
   /** A delayed message comes at once. */
   readonly early: number;
+  /** The platform refuses a call as one too many: nothing was done. */
+  readonly throttle: number;
 }
 
 export const noFaults: Faults = {
@@ -34,6 +36,7 @@ export const noFaults: Faults = {
   duplicate: 0,
   stale: 0,
   early: 0,
+  throttle: 0,
 };
 
 /** A message in a queue. Whoever received it last holds it. */
@@ -42,6 +45,8 @@ export interface Held {
   readonly shownAtMs: number;
   readonly receives: number;
   readonly holder: string;
+  /** The id under which its holder received it. */
+  readonly receipt: string;
 }
 
 export interface Running {
@@ -173,6 +178,6 @@ const runningText = (running: State["running"]) =>
     .join();
 const messagesText = (messages: State["messages"]) =>
   messages
-    .map(({ text, shownAtMs, receives, holder }) => `${text}/${shownAtMs}/${receives}/${holder}`)
+    .map(({ text, shownAtMs, receives, holder, receipt }) => `${text}/${shownAtMs}/${receives}/${holder}/${receipt}`)
     .sort()
     .join();

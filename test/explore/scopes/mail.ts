@@ -1,5 +1,5 @@
 import type { Scope } from "../scope.ts";
-import { commands, flow, inline, sends, step, waitFor, yields } from "./parts.ts";
+import { commands, flow, inline, sends, step, twoSteps, waitFor, yields } from "./parts.ts";
 
 /** Signals and commands against whatever else happens to a run. */
 export const mail: readonly Scope[] = [
@@ -97,5 +97,17 @@ export const mail: readonly Scope[] = [
     isLong: true,
     hasWatchdog: false,
     ends: ["cancelled"],
+  },
+  {
+    name: "pause-and-resume",
+    about: "A pause and, once it was taken in, a resume of a run of two steps, while a worker is at work; one death.",
+    not: "Time-outs that pass meanwhile.",
+    definitions: [twoSteps],
+    outside: [commands("pause"), commands("resume", "pause")],
+    faults: { repeat: 1 },
+    slots: 1,
+    hasWatchdog: false,
+    ends: ["succeeded"],
+    isWrong: yields(3),
   },
 ];

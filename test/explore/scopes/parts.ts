@@ -2,11 +2,12 @@ import type { Definition, NodeDef, StepNode } from "../../../lib/core/definition
 import { command, signal } from "../../../lib/engine/commands.ts";
 import { decide } from "../../../lib/engine/decide.ts";
 import { envelope, message, queues } from "../../../lib/engine/messages.ts";
+import { start } from "../../../lib/engine/start.ts";
 import { ref, stepNode } from "../../core/fixture.ts";
 import { definitionOf, refOf } from "../../engine/raw.ts";
 import type { End, Outside } from "../scope.ts";
 
-const retry = { attempts: 3, firstDelayMs: 1000, longestDelayMs: 1000, factor: 1, jitter: 0 };
+export const retry = { attempts: 3, firstDelayMs: 1000, longestDelayMs: 1000, factor: 1, jitter: 0 };
 
 /** A step that may be tried three times, for 30 s each. */
 export const step = (name: string, reads: readonly string[], more: Partial<StepNode> = {}): StepNode =>
@@ -29,8 +30,14 @@ export const twoSteps = flow([step("a", ["$input"]), step("b", ["a"])], "b");
 export const oneStep = flow([step("a", ["$input"])], "a");
 
 /** A wake-up written by hand: look at everything. */
-export const byHand = (runUid: string, number: number, queue: string = queues.wake("standard")) =>
-  message(queue, envelope({ tenant: "default", runId: "r", runUid }, { why: "hand" }), `hand-${number}`);
+export const byHand = (runUid: string, number: number, runId = "r") =>
+  message(queues.wake("standard"), envelope({ tenant: "default", runId, runUid }, { why: "hand" }), `hand-${number}`);
+
+/** Somebody who starts run `r`. */
+export const starts = (name: string, n = 1): Outside => ({
+  name,
+  call: (engine) => start(engine, { workflow: "w", runId: "r", input: { n } }),
+});
 
 /** Somebody who sends a signal with this number as its payload and its id. */
 export const sends = (name: string, payload: number, after?: string): Outside => ({

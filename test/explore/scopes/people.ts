@@ -1,5 +1,5 @@
 import { ref } from "../../core/fixture.ts";
-import type { End, Scope } from "../scope.ts";
+import type { End, Outside, Scope } from "../scope.ts";
 import { commands, decides, flow, sends, step, waitFor, yields } from "./parts.ts";
 
 /** Ann rejects, bob approves, and so does the time-out. */
@@ -12,6 +12,17 @@ const gated = flow(
   "g",
 );
 
+const untimed = flow(
+  [
+    { kind: "gate", name: "g", onReject: "continue" },
+    step("no", ["g"], { when: { $: ["not", ref("g", "approved")] } }),
+  ],
+  "g",
+);
+
+/** Ann once more, by the id of her first decision. */
+const again: Outside = { ...decides("ann", false), name: "ann again", after: "ann" };
+
 /** Whoever was told "yes" was heeded, and nobody else was told so. */
 function oneWinner({ answers, effects, status }: End): string | undefined {
   const winners = Object.entries(answers).filter(([who, answer]) => who !== "cancel" && answer?.startsWith("ok"));
@@ -20,6 +31,14 @@ function oneWinner({ answers, effects, status }: End): string | undefined {
   const isHeeded = effects.has(winner?.[0] === "ann" ? "no" : "yes");
   if (winner && status === "succeeded" && !isHeeded) return `${winner[0]} was told "yes", and something else was done`;
   return effects.has("yes") && effects.has("no") ? "both ways were taken" : undefined;
+}
+
+/** Where ann's decision was heeded she was told so by her last call, and where she was told so it was heeded. */
+function heeded({ answers, effects }: End): string | undefined {
+  const told = Object.values(answers);
+  const isYes = told.some((answer) => answer?.startsWith("ok"));
+  if (isYes && !effects.has("no")) return 'ann was told "yes", and nothing was done';
+  return told.includes("gate-decided") ? "ann decided, and was told that somebody else did" : undefined;
 }
 
 /** What was done is undone, if the run was cancelled, and nothing else is. */
@@ -51,6 +70,45 @@ export const people: readonly Scope[] = [
     faults: { crash: 1 },
     ends: ["succeeded"],
     isWrong: oneWinner,
+  },
+  {
+    name: "gate-lost-reply",
+    about:
+      "A person at a gate whose decision, or anybody's commit, gets no reply, and who decides once more by the same id.",
+    not: "Time-outs; two people; requests that are lost: in gate-lost-request.",
+    definitions: [untimed],
+    outside: [decides("ann", false), again],
+    faults: { lostReply: 1 },
+    slots: 1,
+    hasWatchdog: false,
+    ends: ["succeeded"],
+    isWrong: heeded,
+  },
+  {
+    name: "gate-lost-request",
+    about: "A person at a gate whose request is lost, and who decides once more by the same id.",
+    not: "Time-outs; two people.",
+    definitions: [untimed],
+    outside: [decides("ann", false), again],
+    faults: { lostRequest: 1 },
+    slots: 1,
+    hasWatchdog: false,
+    // she may have been told to try again twice
+    ends: ["succeeded", "running"],
+    isWrong: heeded,
+  },
+  {
+    name: "gate-terminate",
+    about: 'A person at a gate of a run that somebody terminates: whoever was told "yes" was in time.',
+    not: "Cancels, which are heeded in order; steps behind the gate.",
+    definitions: [flow([{ kind: "gate", name: "g", onReject: "continue" }], "g")],
+    outside: [decides("ann", true), commands("terminate")],
+    hasWatchdog: false,
+    ends: ["succeeded", "terminated"],
+    isWrong: ({ answers, status }) =>
+      status === "terminated" && answers["ann"]?.startsWith("ok") && !answers["terminate"]?.startsWith("ok")
+        ? "ann was told yes, and nobody terminated it"
+        : undefined,
   },
   {
     name: "gate-early-timer",

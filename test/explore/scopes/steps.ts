@@ -1,5 +1,5 @@
 import type { Scope } from "../scope.ts";
-import { byHand, flow, inline, oneStep, sends, step, twoSteps, waitFor, yields } from "./parts.ts";
+import { byHand, flow, inline, oneStep, sends, starts, step, twoSteps, waitFor, yields } from "./parts.ts";
 
 /** Wake-ups, workers and inline holders among themselves. */
 export const steps: readonly Scope[] = [
@@ -36,6 +36,24 @@ export const steps: readonly Scope[] = [
     hasWatchdog: false,
     ends: ["succeeded"],
     isWrong: yields(3),
+  },
+  {
+    name: "two-starts",
+    about: "Two who start one run by the same id, and a third with another input, one of whom dies.",
+    not: "Inputs that are too big for the row.",
+    definitions: [oneStep],
+    isStartedLater: true,
+    outside: [starts("one"), starts("two"), starts("other", 2)],
+    faults: { crash: 1 },
+    slots: 1,
+    ends: ["succeeded"],
+    isWrong: ({ answers, output }) => {
+      const isOther = answers["other"]?.startsWith("ok");
+      const isSame = answers["one"]?.startsWith("ok") || answers["two"]?.startsWith("ok");
+      if (isOther && isSame) return "two inputs were taken for one run";
+      if ((isOther && output !== 3) || (isSame && output !== 2)) return `the output is ${output}`;
+      return undefined;
+    },
   },
   {
     name: "inline-signal",
