@@ -1,5 +1,6 @@
 import type { CommandKind } from "../../lib/core/inputs.ts";
 import type { Json } from "../../lib/core/json.ts";
+import { isTaken } from "../../lib/core/mail.ts";
 import { type Active, isLive, type Run } from "../../lib/core/run.ts";
 import { command, signal } from "../../lib/engine/commands.ts";
 import { decide } from "../../lib/engine/decide.ts";
@@ -50,7 +51,7 @@ export interface Record {
 export interface People {
   readonly record: Record;
   /** Sends a signal now; asks again until there is an answer. */
-  signal(run: Run, name: string, id: string): Promise<void>;
+  signal(run: Run, name: string, id: string): Promise<unknown>;
   command(runId: string, kind: CommandKind, id: string): Promise<void>;
 }
 
@@ -69,7 +70,27 @@ export function createPeople(
   /** Whoever asks again and again may meet the next run of that id in the end. */
   const isStill = (run: Run) => world.rows.get(`${run.tenant}#${run.runId}`)?.runUid === run.runUid;
 
-  async function sendSignal(run: Run, name: string, id: string): Promise<void> {
+  /** The run as it is now, if such a wait for a signal is open in it. */
+  function waits(run: Run, isMeant: (now: Run, entry: Active) => boolean): Run | undefined {
+    const now = world.rows.get(`${run.tenant}#${run.runId}`);
+    if (now?.runUid !== run.runUid || !isLive(now)) return undefined;
+    return now.active.some((entry) => entry.state === "signal" && isMeant(now, entry)) ? now : undefined;
+  }
+
+  /** For a wait that nothing else ends: another one may have taken the signal that was meant for it, and then there is one more. */
+  async function sendUntilTaken(run: Run, { node, attempt }: Active, name: string, id: string): Promise<void> {
+    const waiting = () => waits(run, (_, entry) => entry.node === node && entry.attempt === attempt);
+    for (let again = 0; ; again++) {
+      const { seq } = await sendSignal(run, name, again === 0 ? id : `${id}+${again}`);
+      if (seq === undefined) return;
+      for (let now = waiting(); !now || !isTaken(now.mail, seq); now = waiting()) {
+        if (!now) return;
+        await world.timeline.sleep(10 * minuteMs);
+      }
+    }
+  }
+
+  async function sendSignal(run: Run, name: string, id: string): Promise<SentSignal> {
     const random = choices.random(`payload ${id}`);
     const payload: Json = random.chance(0.15) ? { n: random.integer(100), text: "y".repeat(400) } : random.integer(100);
     const sent: SentSignal = {
@@ -82,22 +103,21 @@ export function createPeople(
       ackedAtMs: undefined,
     };
     record.signals.push(sent);
-    const isAwaited = () => {
-      const now = world.rows.get(`${run.tenant}#${run.runId}`);
-      if (now?.runUid !== run.runUid || !isLive(now)) return false;
-      return now.active.some((entry) => entry.state === "signal" && nameOf(now, entry.node)?.signal === name);
-    };
+    const isAwaited = () => waits(run, (now, entry) => nameOf(now, entry.node)?.signal === name) !== undefined;
     const answer = await clients.insist(
       `signal ${run.runId} ${id}`,
       (engine) => signal(engine, refOf(run.runId), { signal: name, payload, id }),
       // a run waits for it, and a build that has not heard of it is rolled out, or back
       (code) => isFinal(code) && !(isAwaited() && (code === "bad-input" || code === "unknown-workflow")),
     );
-    if (answer.kind !== "ok" || !isStill(run)) return;
+    if (answer.kind !== "ok" || !isStill(run)) return sent;
     sent.seq = answer.value.seq;
     sent.ackedAtMs = answer.atMs;
     world.count("signals acknowledged");
+    return sent;
   }
+
+  const sendOnce = (run: Run, _: Active, name: string, id: string) => sendSignal(run, name, id);
 
   async function decides(run: Run, gate: string, attempt: number, by: string): Promise<void> {
     const approved = choices.random(`decision ${by}`).chance(0.7);
@@ -148,7 +168,7 @@ export function createPeople(
       clients.later(afterMs, () =>
         entry.state === "gate"
           ? decides(run, found.node, entry.attempt, `${place}-${who}`.replaceAll("/", "."))
-          : sendSignal(run, found.signal ?? "", `${place}-${who}`),
+          : (isNeeded && who === 0 ? sendUntilTaken : sendOnce)(run, entry, found.signal ?? "", `${place}-${who}`),
       );
     }
   }

@@ -42,7 +42,8 @@ function undoFault({ run, program, states }: Known): string | undefined {
     const [state, undone] = [states.get(def.name), nodeState(run.nodes, compensation)];
     const isRival = def.oneOf !== undefined && state === "skipped";
     if (isRival) continue;
-    if (run.phase === "succeeded" && undone !== "pending")
+    // of a map without any item that was done nothing is to be undone, and that is known at once
+    if (run.phase === "succeeded" && (undone === "done" || undone === "failed"))
       return `${def.name} was undone (${undone}), and all was well`;
     if (undone === "done" && state !== "done" && !(state === "failed" && def.kind === "map"))
       return `${def.name} was undone, and never done (${state})`;
