@@ -5,6 +5,7 @@ import { rowAttributes } from "../../lib/core/row-format.ts";
 import { coordinate } from "../../lib/engine/coordinate.ts";
 import { decide } from "../../lib/engine/decide.ts";
 import { type Ask, createApiClient } from "../../stack/api-client.ts";
+import { preflight } from "../contract/preflight.ts";
 import { deploy, type Emulator, startEmulator } from "./emulator.ts";
 import { runEveryKind } from "./kinds.ts";
 import { asked, changed, renamed, workflows } from "./tour/first.ts";
@@ -20,6 +21,7 @@ beforeAll(async () => {
   emulator = await startEmulator({ isIamEnforced: false });
   const outputs = deploy(emulator, appFile, { env: { TOUR: "first" } });
   here = touring(emulator, outputs, workflows);
+  await preflight(here.engine.store);
   ask = createApiClient(outputs["Tour"]?.["ApiUrl"] ?? "", emulator.port);
 }, 300_000);
 afterAll(async () => {
