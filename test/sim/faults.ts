@@ -25,6 +25,13 @@ export const faultKinds = {
   "outage-worker": "simulations",
   deploy: "simulations",
   "newer-format": "simulations with a build that writes a newer format",
+  "poison-row": "simulations with a run that kills whoever commits it, for good",
+  "poison-task": "simulations in which a node's tasks kill whoever receives them, for a while",
+  "hot-row": "simulations in which somebody else always commits first on one row, for a while",
+  "outage-table": "simulations in which commits are refused, or not answered, for a while",
+  "outage-queue": "simulations in which no message is taken, for a while",
+  "tight-limits":
+    "simulations whose engine gives up early: a commit after one or two tries, a run after three requeues",
 } as const;
 export type FaultKind = keyof typeof faultKinds;
 export type Rates = { readonly [kind in FaultKind]: number };
@@ -65,6 +72,12 @@ const storm: Rates = {
   "outage-worker": 0.15,
   deploy: 0.35,
   "newer-format": 0.15,
+  "poison-row": 0.1,
+  "poison-task": 0.1,
+  "hot-row": 0.12,
+  "outage-table": 0.1,
+  "outage-queue": 0.08,
+  "tight-limits": 0.2,
 };
 const hourMs = 3_600_000;
 /** Two clocks of processes differ by less than a lease's slack (5 s). */

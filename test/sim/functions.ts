@@ -117,6 +117,7 @@ function invoke(world: World, name: string, batch: readonly Delivery[], unfinish
   const mine: Unfinished[] = [];
   const process = createProcess(world, place, () => timer());
   if (process.suffers("throttle-invocation", "it")) return;
+  if (roleOf(name) === "worker" && batch.some(world.plagues.killsTask)) return world.count("killed by tasks");
   world.trace(() => `${process.name} begins (${process.build})`);
   world.count("invocations");
   for (const { body, receiveCount } of batch) {

@@ -46,6 +46,8 @@ export interface Record {
   readonly signals: SentSignal[];
   readonly decisions: SentDecision[];
   readonly commands: SentCommand[];
+  /** Runs that were given less time than the others, by id. */
+  readonly deadlines: Map<string, number>;
 }
 
 export interface People {
@@ -64,7 +66,7 @@ export function createPeople(
   nameOf: (run: Run, node: number) => NodeName | undefined,
 ): People {
   const { choices } = world;
-  const record: Record = { signals: [], decisions: [], commands: [] };
+  const record: Record = { signals: [], decisions: [], commands: [], deadlines: new Map() };
   const known = new Set<string>();
 
   /** Whoever asks again and again may meet the next run of that id in the end. */

@@ -18,6 +18,8 @@ export interface Process {
   /** Held up beyond its function's time-out at least once, and alive. */
   readonly isZombie: boolean;
   die(why: string): Promise<never>;
+  /** Records of which some write by it was refused by the platform, or not answered. */
+  readonly troubles: ReadonlySet<string>;
   /** Whether a fault comes here; noted among the choices if it does. */
   suffers(kind: FaultKind, where: string): boolean;
 }
@@ -44,8 +46,10 @@ export function createProcess(world: World, place: string, onDeath: (why: string
     return happens;
   }
 
+  const troubles = new Set<string>();
   const process: Process = {
     name,
+    troubles,
     build: build.name,
     random,
     get isDead() {
@@ -103,16 +107,35 @@ export function createProcess(world: World, place: string, onDeath: (why: string
     const pauseMs = random.integer(3000);
     const readable = (written: Written): Written =>
       "now" in written && written.now ? { ...written, now: build.incoming(asked.key, written.now) } : written;
-    return await call(where, async () => {
+    const once = async (): Promise<Written> => {
       const form = build.outgoing(asked);
-      if (isUnsent) return noAnswer;
+      const fate = world.plagues.fateOf(asked);
+      if (fate === "deadly") return await killed(asked.key.pk);
+      if (fate === "refused") throw new Fault("throttled", `${where} was refused`);
+      if (fate === "overtaken" || fate === "moved") await world.overtake(asked.key.pk, fate === "moved");
+      if (isUnsent || fate === "unanswered") return noAnswer;
       const first = await world.write(process, form, options);
+      if (fate === "fatal") return await killed(asked.key.pk);
       if (isUnheard) return noAnswer;
       if (!isRepeated) return readable(first);
       await timeline.sleep(pauseMs);
       if (isDead) return forever();
       return { ...readable(await world.write(process, form, options)), isClear: false } as Written;
-    });
+    };
+    try {
+      const written = await call(where, once);
+      if (written.kind === "unclear") troubles.add(nameOf(asked.key));
+      return written;
+    } catch (error) {
+      troubles.add(nameOf(asked.key));
+      throw error;
+    }
+  }
+
+  function killed(pk: string): Promise<never> {
+    const dead = process.die(`killed by ${pk}`);
+    for (const listener of world.plagues.onKilled) listener(process, pk);
+    return dead;
   }
 
   /** Some of a batch may be refused; a reply may be lost although all were taken; a silent repeat doubles them. */
@@ -123,6 +146,7 @@ export function createProcess(world: World, place: string, onDeath: (why: string
     return await call(
       where,
       async () => {
+        if (world.plagues.isQueueDown) return messages.map(() => notTaken);
         const taken = messages.filter((_, at) => !refused[at]);
         const sent = await world.send(process, taken.map(build.outgoingMessage));
         let next = 0;

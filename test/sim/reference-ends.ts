@@ -26,6 +26,7 @@ function phaseFault({ run, program, states, scene }: Known): string | undefined 
       return has("terminate") || run.depth > 0 ? undefined : "it was terminated by nobody";
     case "failed": {
       if (abrupt.has(code)) return undefined;
+      if (code === "deadline") return scene.people.record.deadlines.size > 0 ? undefined : "it had no deadline";
       if (failing.length === 0) return `it failed (${code}: ${run.reason?.message}), and no node did`;
       const isExplained = run.isUncompensated || failing.some(({ def }) => mayFailWith(scene, def, code));
       return isExplained ? undefined : `it failed as ${code} (${run.reason?.message}), which nothing made it`;

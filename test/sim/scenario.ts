@@ -85,8 +85,9 @@ export function playScenario(world: World, clients: Clients, people: People, sto
     const run: StartedRun = { runId, input, runUid: undefined };
     started.push(run);
     const tier = random.pick(["standard", "standard", "interactive", "bulk"] as const);
+    const deadlineMs = drawDeadline(runId, number);
     const answer = await clients.insist(`start ${runId} ${number}`, (engine) =>
-      start(engine, { workflow: "top", runId, input, tier }),
+      start(engine, { workflow: "top", runId, input, tier, ...(deadlineMs !== undefined && { deadlineMs }) }),
     );
     if (answer.kind !== "ok")
       return world.violate(
@@ -99,12 +100,22 @@ export function playScenario(world: World, clients: Clients, people: People, sto
       if (!choices.takes(`early ${name} ${runId} ${number}`, isDrawn)) continue;
       clients.later(afterMs, () => people.signal(answer.value.run, name, `early-${name}-${runId}-${number}`));
     }
-    const isFlood = random.chance(0.03);
+    const isFlood = random.chance(0.06);
     const floodMs = Math.round(random.fraction() * stormMs * 0.2);
     if (choices.takes(`flood ${runId} ${number}`, isFlood))
       for (let at = 0; at < 40; at++)
         clients.later(floodMs + at * 20, () => people.signal(answer.value.run, "s1", `flood-${at}-${runId}-${number}`));
     if (number === 1) operate(runId, random.chance(0.3), random.pick(operations), random.fraction());
+  }
+
+  /** Minutes or hours, where a run may be meant to take longer. */
+  function drawDeadline(runId: string, number: number): number | undefined {
+    const random = choices.random(`deadline ${runId} ${number}`);
+    const [isDrawn, magnitude] = [random.chance(0.08), random.fraction()];
+    if (!choices.takes(`deadline ${runId} ${number}`, isDrawn)) return undefined;
+    const deadlineMs = Math.round(60_000 * 600 ** magnitude);
+    people.record.deadlines.set(runId, deadlineMs);
+    return deadlineMs;
   }
 
   function operate(runId: string, isDrawn: boolean, kinds: readonly CommandKind[], at: number): void {

@@ -1,3 +1,4 @@
+import { defaultLimits, type Limits } from "../../lib/core/limits.ts";
 import type { Program } from "../../lib/core/program.ts";
 import { programOf } from "../../lib/core/program.ts";
 import { isLive, isSettled, type Run } from "../../lib/core/run.ts";
@@ -5,11 +6,12 @@ import { hashOf } from "../engine/raw.ts";
 import type { Breakage } from "./breaks.ts";
 import { createBuild, createRollout } from "./builds.ts";
 import { standWatch } from "./checkers/watch.ts";
-import { type Choice, createChoices } from "./choices.ts";
+import { type Choice, type Choices, createChoices } from "./choices.ts";
 import { createClients } from "./clients.ts";
-import { drawProfile, type ProfileName, type Rates } from "./faults.ts";
+import { drawProfile, type Profile, type ProfileName, type Rates } from "./faults.ts";
 import { createFunctions, type Functions, type Role } from "./functions.ts";
 import { createPeople } from "./people.ts";
+import { planPlagues } from "./plagues.ts";
 import { withoutThreads } from "./platform.ts";
 import { generateWorkflows, playScenario, type Workflows } from "./scenario.ts";
 import { createWorld, type Violation, type World } from "./world.ts";
@@ -38,6 +40,8 @@ export interface Simulated {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
+/** Longest that a call is held up, with what its process still does then. */
+const heldUpMsMax = hourMs;
 
 /** Plays one simulation to its end: a storm, then fair weather until nothing moves any more, then a look at what is left. */
 export async function simulate(asked: Asked): Promise<Simulated> {
@@ -52,7 +56,9 @@ export async function simulate(asked: Asked): Promise<Simulated> {
 async function play(asked: Asked): Promise<Simulated> {
   const choices = createChoices(asked.seed, asked.keep);
   const { name, profile } = drawProfile(choices, asked.profile);
-  const world = createWorld({ choices, profile, isTraced: asked.isTraced ?? false, breakage: asked.breakage });
+  const limits = drawLimits(choices, profile);
+  const world = createWorld({ choices, profile, limits, isTraced: asked.isTraced ?? false, breakage: asked.breakage });
+  if (limits !== defaultLimits) world.noteFault("tight-limits", "from the beginning");
   const workflows = generateWorkflows(choices);
   const programs = programsOf(workflows);
   const stormMs = Math.round(profile.stormMs * (0.1 + 0.9 * choices.random("storm").fraction()));
@@ -60,6 +66,7 @@ async function play(asked: Asked): Promise<Simulated> {
     createBuild(world, { name: "b1", definitions: workflows.first, without: [], isAhead: false }),
     world.timeline.nowMs,
   );
+  world.plagues = planPlagues(world, stormMs);
   const functions = createFunctions(world);
   const clients = createClients(world);
   const people = createPeople(world, clients, (run, node) => {
@@ -90,6 +97,8 @@ async function play(asked: Asked): Promise<Simulated> {
       `it came to no end within ${Math.round(patienceMs / hourMs)} h of fair weather: ${whatWaits(world, clients.pending)}`,
     );
   else {
+    // whoever was held up in the storm has come to, and to nothing
+    await goOn(world, functions, stormEndMs + heldUpMsMax, () => false);
     await watch.atEnd();
     const before = world.counts.get("changes");
     await goOn(world, functions, world.timeline.nowMs() + hourMs, () => false);
@@ -191,6 +200,15 @@ function planDeploys(world: World, functions: Functions, { first, second }: Work
     });
   bring("b2", without, [], Math.round(stormMs * 0.5 * at));
   bring("b3", [], first, Math.round(stormMs * (0.5 + 0.4 * later)));
+}
+
+/** Limits of the engine, for some seeds so tight that it gives up early: branches that wide ones hardly ever reach. */
+function drawLimits(choices: Choices, profile: Profile): Limits {
+  const random = choices.random("limits");
+  const isDrawn = random.chance(profile.rates["tight-limits"]);
+  const [commitWindowsMs, tickInPlaceMax] = [random.pick([[0], [0, 20]]), random.pick([1, 4, 64])];
+  if (!choices.takes("tight limits", isDrawn)) return defaultLimits;
+  return { ...defaultLimits, commitWindowsMs, requeuesMax: 3, tickInPlaceMax };
 }
 
 /** Hours in which a function is not invoked. */

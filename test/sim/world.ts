@@ -1,4 +1,4 @@
-import { defaultLimits, type Limits } from "../../lib/core/limits.ts";
+import type { Limits } from "../../lib/core/limits.ts";
 import type { Run } from "../../lib/core/run.ts";
 import type { Log, Message, RunStore, Sent, Write, Written } from "../../lib/ports.ts";
 import { createMemoryPayloads, type MemoryPayloads } from "../../lib/testing/memory-payloads.ts";
@@ -12,6 +12,7 @@ import type { Choices } from "./choices.ts";
 import type { FaultKind, Profile } from "./faults.ts";
 import type { Changed } from "./journal.ts";
 import { fateOf } from "./messages.ts";
+import { overtaking, type Plagues } from "./plagues.ts";
 import type { Process } from "./process.ts";
 import { createTimeline, type Timeline } from "./timeline.ts";
 
@@ -35,6 +36,11 @@ export interface World {
   readonly calls: Calls;
   readonly weather: { rate(kind: FaultKind): number; isOver: boolean };
   builds: Rollout;
+  plagues: Plagues;
+  /** Somebody else commits on this row, and that is all that is known of it. */
+  overtake(pk: string, hasMoved: boolean): Promise<void>;
+  /** Commits that the table refused, by partition and transition. */
+  readonly refusals: ReadonlyMap<string, number>;
   /** When the watchdog has something to find. */
   readonly dueAtMs: () => number | undefined;
   write(by: Process, write: Write, options: Parameters<RunStore["write"]>[1]): Promise<Written>;
@@ -62,16 +68,19 @@ export interface World {
 export interface WorldOptions {
   readonly choices: Choices;
   readonly profile: Profile;
+  readonly limits: Limits;
   readonly isTraced: boolean;
   readonly breakage?: Breakage | undefined;
 }
 
 const expectedErrors = new Set(["run.force-failed", "force-fail.held", "row.too-big"]);
 
-export function createWorld({ choices, profile, isTraced, breakage }: WorldOptions): World {
+export function createWorld({ choices, profile, limits, isTraced, breakage }: WorldOptions): World {
   const timeline = createTimeline();
   const { nowMs } = timeline;
   const counts = new Map<string, number>();
+  const refusals = new Map<string, number>();
+  const strangers = choices.random("strangers");
   const violations: Violation[] = [];
   const lines: string[] = [];
   let hash = 0x811c9dc5;
@@ -116,13 +125,15 @@ export function createWorld({ choices, profile, isTraced, breakage }: WorldOptio
   const world: World = {
     choices,
     profile,
-    limits: defaultLimits,
+    limits,
     timeline,
     store: memory,
     queue,
     payloads: createMemoryPayloads(),
     weather,
     builds: undefined as never,
+    plagues: undefined as never,
+    refusals,
     dueAtMs: watchDues(memory),
     calls: createCalls(nowMs, (call, others) => {
       mix(`${nowMs()} ${call.key} ${call.attempt}`);
@@ -140,8 +151,16 @@ export function createWorld({ choices, profile, isTraced, breakage }: WorldOptio
       writer = by;
       const written = await memory.write(write, options);
       writer = undefined;
-      if (write.key.sk === "STATE" && written.kind === "refused") count("conflicts at the table");
+      if (write.key.sk === "STATE" && written.kind === "refused") {
+        count("conflicts at the table");
+        const place = `${write.key.pk} ${world.rows.get(write.key.pk)?.transitionSeq}`;
+        refusals.set(place, (refusals.get(place) ?? 0) + 1);
+      }
       return written;
+    },
+    async overtake(pk, hasMoved) {
+      const write = overtaking(world, pk, hasMoved, strangers.token());
+      if (write) await memory.write(write);
     },
     async send(by, messages) {
       sender = by;

@@ -16,6 +16,7 @@ export function coverage({ world, programs }: Scene): Checker {
     },
     atEnd(run) {
       world.count(`ended ${run.phase}`);
+      if (run.reason?.code === "deadline") world.count("ended by its deadline");
       const program = programs.get(run.definitionHash);
       if (!program) return world.count("runs of slices");
       for (const { def, position } of program.nodes) {

@@ -27,6 +27,8 @@ export function standWatch(scene: Scene): Watch {
   const checkers = all.map((make): Checker => make(scene));
   world.onChange.unshift((change) => {
     const commit = committed(change, world.rows);
+    // a stranger's commit is not the engine's to be held against
+    if (commit?.is && !change.by) return void world.rows.set(change.write.key.pk, commit.is);
     for (const checker of checkers) checker.onChange?.(change);
     if (!commit) return;
     for (const checker of checkers) checker.onCommit?.(commit);
