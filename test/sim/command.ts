@@ -104,7 +104,9 @@ async function many(
   const tell = (told: Told) => {
     done += 1;
     for (const [name, value] of told.counts) counts.set(name, (counts.get(name) ?? 0) + value);
-    if (told.violations.length > 0) failures.push(told);
+    if (told.violations.length === 0) return;
+    failures.push(told);
+    print(`  seed ${told.seed} (${told.profile}): ${told.violations[0]?.what.slice(0, 200)}`);
   };
   await Promise.all(
     Array.from({ length: Math.min(threads, Math.ceil(runs / portion)) }, () => working(common, take, tell)),
