@@ -93,7 +93,8 @@ export function storedCommitIds(row: Fields): readonly string[] {
 
 /** A row that would be refused for its size ends as one that always fits. */
 function fittingRow(engine: Engine, run: Run): Run {
-  const bytes = itemBytes(storedState(run, engine.limits.retentionMs));
+  const bytesOf = (each: Run) => itemBytes(storedState(each, engine.limits.retentionMs));
+  const bytes = bytesOf(run);
   if (bytes <= fixed.rowBytesRefused) return run;
   engine.log.write("error", "row.too-big", { runId: run.runId, bytes, limit: fixed.rowBytesRefused });
   const reason = {
@@ -102,16 +103,16 @@ function fittingRow(engine: Engine, run: Run): Run {
   } as const;
   const program = engine.programs.get(run.definitionHash);
   const isUndone = program !== undefined && nextToUndo({ nodes: run.nodes, program }) === undefined;
-  const ended = endedMinimally(engine, run, reason, { isUncompensated: !isUndone });
+  const ended = endedAbruptly(engine, run, reason, { isUncompensated: !isUndone });
   if (ended.isUncompensated && !run.isUncompensated) engine.metrics.count("uncompensated");
-  return ended;
+  return bytesOf(ended) <= fixed.rowBytesRefused ? ended : { ...ended, tiny: [] };
 }
 
 /**
- * The smallest row a run can end with: children to cancel and somebody to tell, nothing else. `isUncompensated`: what was done and
- * could be undone is not.
+ * A run that ends at once: of what it was about to do nothing is left but children to cancel and somebody to tell; what it did, and
+ * what it was started with, can be read. `isUncompensated`: what was done and could be undone is not.
  */
-export function endedMinimally(
+export function endedAbruptly(
   { clock, limits }: Pick<Engine, "clock" | "limits">,
   run: Run,
   reason: NonNullable<Run["reason"]>,
@@ -132,7 +133,6 @@ export function endedMinimally(
     active,
     maps: [],
     facts: new Map(),
-    tiny: [],
     endedAtMs: nowMs,
     transitionSeq: run.transitionSeq + 1,
   };

@@ -9,7 +9,7 @@ import { rowAttributes as a, checksumOf, decodeRun, dueFields } from "../core/ro
 import type { Run } from "../core/run.ts";
 import { withToken } from "../guard/mine.ts";
 import type { Edit, Fields, Write } from "../ports.ts";
-import { endedMinimally, storedCommitIds } from "./commit.ts";
+import { endedAbruptly, storedCommitIds } from "./commit.ts";
 import { programFor } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
 import type { Snapshot } from "./load.ts";
@@ -43,7 +43,7 @@ export async function forceFail(
   const nowMs = engine.clock.nowMs();
   const reason = reasonOf({ code, message: run ? `${why}; ${waitingFor(run)}` : why });
   const commitId = engine.random.token();
-  const ended = run && endedMinimally(engine, run, reason, { isUncompensated: await leavesUndone(engine, run) });
+  const ended = run && endedAbruptly(engine, run, reason, { isUncompensated: await leavesUndone(engine, run) });
   const write =
     run && ended
       ? endDecoded(engine, run, ended, commitId)

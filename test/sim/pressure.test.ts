@@ -5,6 +5,9 @@ import { statusOf } from "../../lib/core/run.ts";
 import { signal } from "../../lib/engine/commands.ts";
 import { coordinate } from "../../lib/engine/coordinate.ts";
 import { decide } from "../../lib/engine/decide.ts";
+import { forceFail } from "../../lib/engine/force-fail.ts";
+import { timeline } from "../../lib/engine/inspect.ts";
+import { type Snapshot, snapshot } from "../../lib/engine/load.ts";
 import { queues, wakeUp } from "../../lib/engine/messages.ts";
 import { start } from "../../lib/engine/start.ts";
 import { Fault } from "../../lib/index.ts";
@@ -309,6 +312,24 @@ describe("evidence, not age", () => {
       expect(run).toMatchObject({ reason: { code: "livelock" }, isUncompensated: isDone });
       expect(world.metrics.total("uncompensated")).toBe(isDone ? 1 : 0);
     }
+  });
+
+  test("leaves what the run was started with, and what it did, to whoever looks for the cause", async () => {
+    const { world } = worldWith([
+      stepNode("a", [], { isInline: true }),
+      { kind: "gate", name: "g", after: ["a"] },
+      stepNode("z", ["g"]),
+    ]);
+    await begin(world);
+    await world.advance(1000);
+    const before = await runOf(world, "r");
+    expect(before.tiny.length).toBeGreaterThan(1);
+    const seen = (await snapshot(world.engine, refOf("r"))) as Snapshot;
+    expect(await forceFail(world.engine, seen, "stuck", "three processings did not end")).toBe("ended");
+    const after = await runOf(world, "r");
+    expect(after).toMatchObject({ phase: "failed", tiny: before.tiny, facts: new Map() });
+    const [a] = (await timeline(world.engine, refOf("r"))).nodes;
+    expect(a).toMatchObject({ name: "a", state: "done", attempts: [{ attempt: 1, state: "ok" }] });
   });
 
   test("a permission lost for ten minutes kills nobody", async () => {
