@@ -38,6 +38,7 @@ export interface Stage {
   readonly scope: Scope;
   readonly contents: Contents;
   readonly processes: Processes;
+  readonly startMs: number;
   /** What may happen is over by then. */
   readonly endMs: number;
 }
@@ -117,7 +118,8 @@ function isAtOnce(stage: Stage, state: State, call: Call): boolean {
 function servings(stage: Stage, state: State, process: Running, waiting: Waiting): readonly Move[] {
   const { call } = waiting;
   if (call.op === "sleep" && call.untilMs > state.nowMs) return [];
-  return mannersOf(state, call).map(([manner, left]): Move => {
+  const manners = process.again === waiting.number ? ([["again", state.left]] as const) : mannersOf(state, call);
+  return manners.map(([manner, left]): Move => {
     let served: Served | undefined;
     const serving = () => {
       served ??= serve(stage.contents, { ...state, left }, call, manner);
@@ -127,12 +129,15 @@ function servings(stage: Stage, state: State, process: Running, waiting: Waiting
       label: () => {
         const { outcome, changes } = serving();
         const how = [outcome, ...changesInWords(changes)].filter(Boolean).join("; ");
-        return `${process.label}: ${callInWords(call)}${manner === "stale" ? ", stale" : ""}${how && ` -> ${how}`}`;
+        return `${process.label}: ${callInWords(call)}${manner === "stale" ? ", stale" : manner === "again" ? " again" : ""}${how && ` -> ${how}`}`;
       },
       make: () => {
         const { state: after, answer, changes } = serving();
         const faults = [...lostCommits(process, changes), ...blindClaims(stage, after, process, changes)];
-        return stepped(stage, after, seeing(process, call, answer, changes), waiting.number, answer, changes, faults);
+        const { again: _, ...seen } = seeing(process, call, answer, changes);
+        if (manner !== "repeat") return stepped(stage, after, seen, waiting.number, answer, changes, faults);
+        const now: Running = { ...seen, again: waiting.number };
+        return { state: { ...after, running: running(after, now) }, changes, faults };
       },
     };
   });
@@ -151,6 +156,8 @@ function mannersOf(state: State, call: Call): readonly (readonly [Manner, Faults
   if (isLoose && left.stale > 0) all.push(["stale", { ...left, stale: left.stale - 1 }]);
   return all;
 }
+
+const running = (state: State, now: Running) => state.running.map((each) => (each.name === now.name ? now : each));
 
 function stepped(
   stage: Stage,
@@ -174,6 +181,11 @@ function seeing(process: Running, call: Call, answer: Answer, changes: readonly 
     const { items } = answer.value as { readonly items: readonly (Fields & Key)[] };
     for (const { pk, sk, ...fields } of items) if (sk === "STATE") shown.push([pk, versionOf(fields)]);
   }
+  if (call.op === "read" && !answer.error)
+    for (const [at, fields] of (answer.value as readonly (Fields | undefined)[]).entries()) {
+      const key = call.keys[at];
+      if (fields && key?.sk === "STATE") shown.push([key.pk, versionOf(fields)]);
+    }
   for (const { write, now } of changes)
     if (write.key.sk === "STATE" && now) shown.push([write.key.pk, versionOf(now.fields)]);
   return shown.length === 0 ? process : { ...process, saw: new Map([...process.saw, ...shown]) };
@@ -183,9 +195,8 @@ const versionOf = (fields: Fields) => Number(fields[rowAttributes.recordVersion]
 
 /** Invariant 1: whoever writes a row has seen what it writes over, or that commit is lost. */
 function lostCommits({ saw, label }: Running, changes: readonly Change[]): readonly string[] {
-  return changes.flatMap(({ write, before, now }, at) => {
-    const isOwn = changes.slice(0, at).some((each) => each.write.key.sk === "STATE");
-    if (write.key.sk !== "STATE" || !before || !now || isOwn) return [];
+  return changes.flatMap(({ write, before, now }) => {
+    if (write.key.sk !== "STATE" || !before || !now) return [];
     const version = versionOf(before.fields);
     const seen = saw.get(write.key.pk);
     return seen === version
@@ -223,8 +234,7 @@ function moved(
 ): Made | Promise<Made> {
   const wrong = [...faults, ...wrongIn(stage, process, position)];
   const now: Running = { ...process, position };
-  const running = state.running.map((each) => (each === process || each.name === process.name ? now : each));
-  const next = { ...state, running };
+  const next = { ...state, running: running(state, now) };
   const atOnce = position.waiting.find(({ call }) => isAtOnce(stage, next, call));
   if (atOnce) {
     const served = serve(stage.contents, next, atOnce.call, "well");
@@ -319,6 +329,10 @@ function crashes(stage: Stage, state: State, process: Running, left: Faults): re
 const isDeliverable = (stage: Stage, state: State, held: Held) =>
   held.shownAtMs <= state.nowMs && stage.contents.messageOf(held.text).queue !== queues.dead;
 
+/** Until a deploy is done both builds are at work. */
+const hasOldBuild = ({ scope }: Stage, { answers }: State) =>
+  scope.lacks !== undefined && answers[(scope.outside ?? []).findIndex(({ name }) => name === "deploy")] === undefined;
+
 const hasSlot = ({ scope }: Stage, { running }: State) =>
   running.filter(({ outside }) => outside === undefined).length < (scope.slots ?? 2);
 
@@ -339,6 +353,7 @@ function deliveries(stage: Stage, state: State): readonly Move[] {
       continue;
     }
     moves.push(delivery(stage, state, held, false));
+    if (hasOldBuild(stage, state) && !isTooOften(stage, held)) moves.push(delivery(stage, state, held, false, true));
     if (state.left.duplicate > 0) moves.push(delivery(stage, state, held, true));
     if (state.left.lostMessage > 0) moves.push(loss(stage, state, held));
   }
@@ -360,7 +375,7 @@ function loss(stage: Stage, state: State, held: Held): Move {
   };
 }
 
-function delivery(stage: Stage, state: State, held: Held, isCopy: boolean): Move {
+function delivery(stage: Stage, state: State, held: Held, isCopy: boolean, isOld = false): Move {
   const text = stage.contents.messageOf(held.text);
   const dead = deadQueueOf(text.queue);
   if (dead !== undefined && isTooOften(stage, held)) {
@@ -375,7 +390,7 @@ function delivery(stage: Stage, state: State, held: Held, isCopy: boolean): Move
     };
   }
   const next = isCopy ? { ...state, left: { ...state.left, duplicate: state.left.duplicate - 1 } } : state;
-  return receipt(stage, next, [held], isCopy);
+  return receipt(stage, next, [held], isCopy, isOld);
 }
 
 const isTooOften = ({ contents, scope }: Stage, held: Held) => {
@@ -396,7 +411,7 @@ function batches(stage: Stage, state: State): readonly Move[] {
 }
 
 /** A function receives messages of one queue. */
-function receipt(stage: Stage, state: State, batch: readonly Held[], isCopy: boolean): Move {
+function receipt(stage: Stage, state: State, batch: readonly Held[], isCopy: boolean, isOld = false): Move {
   const { contents, scope } = stage;
   const taken = new Map(state.taken);
   const shownAtMs = state.nowMs + (scope.visibilityMs ?? visibilityMs);
@@ -408,8 +423,8 @@ function receipt(stage: Stage, state: State, batch: readonly Held[], isCopy: boo
     taken.set(base, nth);
     return { held, text, receives, id: `${base}.${nth}`, label: consumerInWords(text, receives, nth) };
   });
-  const name = received.map(({ id }) => id).join("+");
-  const label = received.map((each) => each.label).join("+");
+  const name = `${isOld ? "old " : ""}${received.map(({ id }) => id).join("+")}`;
+  const label = `${isOld ? "old " : ""}${received.map((each) => each.label).join("+")}`;
   const takenBy = new Map(
     received.map(({ held, receives, id }) => [held, { ...held, receives, holder: name, receipt: id, shownAtMs }]),
   );
@@ -428,7 +443,7 @@ function receipt(stage: Stage, state: State, batch: readonly Held[], isCopy: boo
         stage,
         { ...state, taken, messages },
         { name, label, outside: undefined },
-        consumerOf(queue, all, name, state),
+        { ...consumerOf(queue, all, name, state), isOld },
       ),
   };
 }
@@ -477,9 +492,13 @@ function isWatchDue(stage: Stage, state: State): boolean {
     stage.scope.hasWatchdog !== false &&
     state.nowMs >= state.watchedAtMs + minuteMs &&
     !state.running.some(({ name }) => name.startsWith("watchdog")) &&
-    duesOf(stage, state).some((atMs) => atMs <= state.nowMs)
+    (isAnyParked(stage, state) || duesOf(stage, state).some((atMs) => atMs <= state.nowMs))
   );
 }
+
+/** What is parked is looked at by whoever knows that a build is new. */
+const isAnyParked = ({ contents }: Stage, { records }: State) =>
+  records.some((id) => String(contents.of(id).fields["q"] ?? "").startsWith("P"));
 
 /** Invariant 4: what is overdue, and looked at again and again, does not stay so. */
 const overdueMsMax = 30 * minuteMs;
@@ -496,7 +515,12 @@ function look(stage: Stage, state: State): Move {
         stage,
         { ...state, watchedAtMs: state.nowMs },
         { name, label: "watchdog", outside: undefined },
-        { name, endAtMs: state.nowMs + functionMs, begin: (engine, remaining) => watch(engine, remaining) },
+        {
+          name,
+          endAtMs: state.nowMs + functionMs,
+          isOld: hasOldBuild(stage, state),
+          begin: (engine, remaining) => watch(engine, remaining),
+        },
         faults,
       ),
   };
@@ -509,10 +533,18 @@ function passing(stage: Stage, state: State, left: Faults): readonly Move[] {
     ...state.messages.map(({ shownAtMs }) => shownAtMs),
     ...state.running.flatMap(({ position }) => wakesOf(position)),
     ...dues,
-    ...(dues.some((atMs) => atMs <= state.nowMs) ? [state.watchedAtMs + minuteMs] : []),
+    ...(dues.some((atMs) => atMs <= state.nowMs) || (dues.length > 0 && isAnyParked(stage, state))
+      ? [state.watchedAtMs + minuteMs]
+      : []),
   ].filter((atMs) => atMs > state.nowMs);
   const nowMs = Math.min(...instants);
-  if (!(nowMs <= stage.endMs)) return [];
+  // who must have called by then calls first
+  const latestMs = Math.min(
+    ...(stage.scope.outside ?? []).flatMap(({ byMs }, at) =>
+      byMs === undefined || state.isBegun[at] ? [] : [stage.startMs + byMs],
+    ),
+  );
+  if (!(nowMs <= stage.endMs) || nowMs > latestMs) return [];
   return [
     {
       label: () => `time: ${(nowMs - state.nowMs) / 1000} s pass${left === state.left ? "" : ", whoever is at work"}`,

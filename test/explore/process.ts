@@ -13,6 +13,8 @@ export interface Invocation {
   /** Unique in a run of events, and made of what the process is for: its tokens are derived from it. */
   readonly name: string;
   readonly endAtMs: number;
+  /** Of the build before, which lacks a handler. */
+  readonly isOld?: boolean;
   readonly begin: (engine: Engine, remaining: Remaining) => Promise<unknown>;
 }
 
@@ -65,6 +67,8 @@ export interface ProcessOptions {
   readonly workflows: readonly RegisteredWorkflow[];
   readonly handler: ExploredHandler;
   readonly limits: Limits;
+  /** The handler that the build before lacks. */
+  readonly lacks?: string | undefined;
 }
 
 export interface Processes {
@@ -226,9 +230,9 @@ function engineOf(
         void (level === "error" && life.errors.push(`${event} ${String(fields["reason"] ?? "")}`)),
     },
     metrics: { count: () => undefined, flush: async () => undefined },
-    registry: registryOf(options, ask),
+    registry: registryOf(options, ask, invocation.isOld ? options.lacks : undefined),
     limits: options.limits,
-    build: "build-1",
+    build: invocation.isOld ? "build-0" : "build-1",
   });
   for (const [hash, program] of programs) engine.programs.set(hash, program);
   for (const hash of programs.keys()) engine.stored.add(hash);
@@ -240,20 +244,27 @@ export function tokenPrefix(name: string): string {
   return (hashText(name) >>> 0).toString(16).padStart(8, "0");
 }
 
-function registryOf(options: ProcessOptions, ask: <T>(call: Call) => Promise<T>): Registry {
+function registryOf(
+  options: ProcessOptions,
+  ask: <T>(call: Call) => Promise<T>,
+  lacking: string | undefined,
+): Registry {
   const { workflows, handler } = options;
   return {
     workflow: (name) => workflows.find((each) => each.name === name),
     byHash: (hash) => workflows.find((each) => each.hash === hash),
-    handler: (ref) => ({
-      ref,
-      prepare: async (input) => async (context) => {
-        const { runId, node, index, attempt, idempotencyKey: key } = context;
-        return (await handler(input, context, () =>
-          ask({ op: "effect", effect: { runId, node, index, attempt, key } }),
-        )) as never;
-      },
-      parseOutput: async (output) => output as never,
-    }),
+    handler: (ref) =>
+      ref === lacking
+        ? undefined
+        : {
+            ref,
+            prepare: async (input) => async (context) => {
+              const { runId, node, index, attempt, idempotencyKey: key } = context;
+              return (await handler(input, context, () =>
+                ask({ op: "effect", effect: { runId, node, index, attempt, key } }),
+              )) as never;
+            },
+            parseOutput: async (output) => output as never,
+          },
   };
 }

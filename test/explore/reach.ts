@@ -58,20 +58,20 @@ export const found: { readonly [rule: string]: Reach } = {
   "W6 lost request": inScopes("inline-holder-lost-request"),
   "W2 taken back": inScopes("strikes"),
   "W2 removal": inScopes("strikes"),
+  "H3 (a) spacing": inScopes("damaged-row"),
+  "H3 (c)": inScopes("damaged-row"),
+  "H4 livelock": inScopes("livelock"),
+  "H4 doubts": inScopes("livelock"),
 };
 
 /** Rules that no scope shows, and why. */
 export const outOfReach: { readonly [rule: string]: string } = {
   H4: "needs more requeues than a small scope has",
   "H4 mail": "needs more requeues than a small scope has",
-  "H4 livelock": "needs more requeues than a small scope has",
-  "H4 doubts": "needs more requeues than a small scope has",
   "H5 own commit":
     "without it a commit of one's own is taken for a conflict whose reply was lost: everything is performed all the same",
   "H6 due": "the parent's own look heals it",
   "H6 poll": "the child's due heals it",
-  "H3 (a) spacing": "duplicates within one function's time-out, and a spacing: scopes with strikes have none",
-  "H3 (c)": "a tick that throws; no scope has one",
   "H3 build": "two builds at once; every scope has one",
   "H9 early look": "the task of the dead holder comes back too, and is a second carrier of the look",
   "H9 merged": "batches; functions take messages one by one here",

@@ -13,6 +13,8 @@ export interface Outside {
   readonly name: string;
   /** Calls only after this one was answered. */
   readonly after?: string;
+  /** Time does not go on beyond so long after the start before it has called. */
+  readonly byMs?: number;
   /** Calls only while it sees this in the table. */
   readonly isReady?: (records: readonly StoredText[]) => boolean;
   readonly call: (engine: Engine) => Promise<unknown>;
@@ -30,6 +32,10 @@ export interface Scope {
   readonly input?: Json;
   readonly handler?: ExploredHandler;
   readonly outside?: readonly Outside[];
+  /**
+   * A handler that the build before lacks. Both builds consume until somebody outside, called `deploy`, is done.
+   */
+  readonly lacks?: string;
   /** Somebody outside starts run `r`, or several do. */
   readonly isStartedLater?: boolean;
   /** Other runs of the same workflow and input that are started beside it, by their ids, and how they may end. */

@@ -6,6 +6,7 @@ import { kinds } from "./scopes/kinds.ts";
 import { leases } from "./scopes/leases.ts";
 import { mail } from "./scopes/mail.ts";
 import { people } from "./scopes/people.ts";
+import { rough } from "./scopes/rough.ts";
 import { steps } from "./scopes/steps.ts";
 
 /** Every scope, by what it is about. */
@@ -18,4 +19,5 @@ export const scopes: readonly Scope[] = [
   ...children,
   ...kinds,
   ...batches,
+  ...rough,
 ];

@@ -86,8 +86,9 @@ async function opened(scope: Scope): Promise<{ readonly stage: Stage; readonly s
         return await adder(input as never, context);
       }),
     limits: { ...defaultLimits, ...scope.limits },
+    lacks: scope.lacks,
   });
-  const stage: Stage = { scope, contents: createContents(), processes, endMs: startMs + spanMs };
+  const stage: Stage = { scope, contents: createContents(), processes, startMs, endMs: startMs + spanMs };
   const { definitions, outside = [] } = scope;
   let state: State = {
     nowMs: startMs,
@@ -103,7 +104,9 @@ async function opened(scope: Scope): Promise<{ readonly stage: Stage; readonly s
     watchedAtMs: startMs,
   };
   const endAtMs = startMs + spanMs;
-  state = await alone(stage, state, { name: "first-watch", endAtMs, begin: (engine) => watch(engine, () => spanMs) });
+  const isOld = scope.lacks !== undefined;
+  const begin: Invocation["begin"] = (engine) => watch(engine, () => spanMs);
+  state = await alone(stage, state, { name: "first-watch", endAtMs, isOld, begin });
   const workflow = definitions[0]?.workflow ?? "";
   const input = scope.input ?? { n: 1 };
   const runIds = scope.isStartedLater ? [] : ["r", ...Object.keys(scope.others ?? {})];

@@ -7,7 +7,7 @@ import type { Answer, Call } from "./call.ts";
 import type { Contents, Held, State, StoredText } from "./state.ts";
 
 /** How a call goes: as it should, or with a fault. */
-export type Manner = "well" | "lost-reply" | "repeat" | "lost-request" | "stale" | "throttled";
+export type Manner = "well" | "lost-reply" | "repeat" | "again" | "lost-request" | "stale" | "throttled";
 
 /** A write that was applied: what stood there, and what stands there now. */
 export interface Change {
@@ -114,15 +114,11 @@ function find(
 
 function write(contents: Contents, state: State, call: Extract<Call, { op: "write" }>, manner: Manner): Served {
   if (manner === "lost-request") return unclear(state, [], "the request is lost");
-  const first = applyOnce(contents, state, call, true);
-  if (manner === "lost-reply") return unclear(first.state, first.changes, `${first.outcome}; the reply is lost`);
-  if (manner !== "repeat") return first;
-  const second = applyOnce(contents, first.state, call, false);
-  return {
-    ...second,
-    changes: [...first.changes, ...second.changes],
-    outcome: `${first.outcome}; the reply is lost, the client asks again: ${second.outcome}`,
-  };
+  const made = applyOnce(contents, state, call, manner !== "again");
+  if (manner === "lost-reply") return unclear(made.state, made.changes, `${made.outcome}; the reply is lost`);
+  return manner === "repeat"
+    ? { ...made, outcome: `${made.outcome}; the reply is lost, the client will ask again` }
+    : made;
 }
 
 function unclear(state: State, changes: readonly Change[], outcome: string): Served {

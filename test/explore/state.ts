@@ -10,7 +10,7 @@ export interface Faults {
   readonly slow: number;
   /** A write is applied, or messages are sent, and the reply is lost. */
   readonly lostReply: number;
-  /** The same, and the client asks again by itself. */
+  /** A write is applied, the reply is lost, and the client asks again by itself, at once or when others have come between. */
   readonly repeat: number;
   /** A write is lost, and nobody can know. */
   readonly lostRequest: number;
@@ -56,6 +56,8 @@ export interface Running {
   readonly position: Position;
   /** Versions of rows that it was shown or made itself, by partition. */
   readonly saw: ReadonlyMap<string, number>;
+  /** The call that was carried out once, without a reply, and that the client will ask again. */
+  readonly again?: number;
   /** A call from outside, by its number; or a consumer of a message. */
   readonly outside: number | undefined;
 }
@@ -173,8 +175,8 @@ const takenText = (taken: State["taken"]) =>
     .join();
 const runningText = (running: State["running"]) =>
   running
-    .map(({ position }) => position.id)
-    .sort((a, b) => a - b)
+    .map(({ position, again = -1 }) => `${position.id}/${again}`)
+    .sort()
     .join();
 const messagesText = (messages: State["messages"]) =>
   messages

@@ -2,10 +2,11 @@ import { attemptAttributes, attemptNameFromSk } from "../../lib/core/attempt-for
 import { envelopeFrom } from "../../lib/core/envelope.ts";
 import { attemptName } from "../../lib/core/keys.ts";
 import { mailboxFrom } from "../../lib/core/mail-format.ts";
-import { decodeRun, rowAttributes } from "../../lib/core/row-format.ts";
+import { rowAttributes } from "../../lib/core/row-format.ts";
 import { statusOf } from "../../lib/core/run.ts";
 import type { Key, Message } from "../../lib/ports.ts";
 import type { Call } from "./call.ts";
+import { runOf } from "./records.ts";
 import type { Change } from "./serve.ts";
 import type { StoredText } from "./state.ts";
 
@@ -17,7 +18,7 @@ export function callInWords(call: Call): string {
     case "read":
       return `reads ${call.keys.map(placeInWords).join(", ")}`;
     case "list":
-      return `reads ${runOf(call.pk)} with all beside it`;
+      return `reads ${runInWords(call.pk)} with all beside it`;
     case "find":
       return `asks the index ${call.index}`;
     case "send":
@@ -31,11 +32,11 @@ export function callInWords(call: Call): string {
   }
 }
 
-const runOf = (pk: string) => `run ${pk.split("#")[1] ?? pk}`;
+const runInWords = (pk: string) => `run ${pk.split("#")[1] ?? pk}`;
 
 export function placeInWords({ pk, sk }: Key): string {
   const attempt = attemptNameFromSk(sk);
-  const of = runOf(pk) === "run r" ? "" : ` of ${runOf(pk)}`;
+  const of = runInWords(pk) === "run r" ? "" : ` of ${runInWords(pk)}`;
   if (attempt) return `attempt ${attemptName(attempt.node, attempt.index, attempt.attempt)}${of}`;
   if (sk === "STATE") return `the row${of}`;
   if (sk.startsWith("STATE#MAIL")) return `the mailbox${of}`;
@@ -61,9 +62,10 @@ export function changesInWords(changes: readonly Change[]): readonly string[] {
   });
 }
 
-function recordInWords({ key, fields }: StoredText): string | undefined {
+function recordInWords(stored: StoredText): string | undefined {
+  const { key, fields } = stored;
   if (key.sk === "STATE") {
-    const run = decodeRun({ pk: key.pk }, fields);
+    const run = runOf(stored);
     const active = run.active.map((entry) => `${entry.node} ${entry.state} (attempt ${entry.attempt})`).join(", ");
     return `${statusOf(run)}${active && `, ${active}`}`;
   }

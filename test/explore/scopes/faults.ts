@@ -73,6 +73,17 @@ export const faults: readonly Scope[] = [
     isWrong: yields(3),
   },
   {
+    name: "inline-repeat",
+    about: "An inline chain one of whose writes is repeated by the client, and a signal that commits in between.",
+    not: "Deaths.",
+    definitions: [flow([inline("a", ["$input"]), inline("b", ["a"]), waitFor("go")], "b")],
+    outside: [sends("go", 5)],
+    faults: { repeat: 1 },
+    hasWatchdog: false,
+    ends: ["succeeded"],
+    isWrong: yields(3),
+  },
+  {
     name: "requeue-after-lost-reply",
     about: "Commits that are given up after one try and requeued, with a lost reply and a signal on top.",
     not: "Livelocks.",

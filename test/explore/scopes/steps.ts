@@ -69,6 +69,19 @@ export const steps: readonly Scope[] = [
     isWrong: yields(8),
   },
   {
+    name: "remote-then-inline",
+    about:
+      "A queued step before an inline one, a wait beside them, and one death: whoever comes again looks at the lease of the dead.",
+    not: "Two deaths.",
+    definitions: [flow([step("a", ["$input"]), inline("b", ["a"]), waitFor("go")], "b")],
+    outside: [sends("go", 5)],
+    faults: { crash: 1 },
+    slots: 1,
+    hasWatchdog: false,
+    ends: ["succeeded", "running"],
+    isWrong: yields(3),
+  },
+  {
     name: "inline-chain",
     about:
       "Two inline steps whose holder may die twice, with a wake-up beside it; leases run out, there is no watchdog.",
