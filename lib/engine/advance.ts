@@ -56,7 +56,7 @@ export async function advance(
     const nowMs = engine.clock.nowMs();
     const inputs = await inputsOf(engine, loaded, {
       parks: work.parks,
-      isUnpark: processing.why === "unpark" && !hasCommitted,
+      isUnpark: processing.why === "unpark",
       held: work.held,
     });
     const closed = await tickAndClose(engine, loaded, inputs, nowMs);
@@ -66,18 +66,16 @@ export async function advance(
     if (committed.kind === "gone") return await missing(engine, processing);
     if (committed.kind === "applied") {
       hasCommitted = true;
-      conflicts = 0;
-      if (!committed.isClear) processing.isPerformAll = true;
       const now = { ...loaded, run: committed.run };
       await afterCommit(engine, processing, work, loaded, now, closed, nowMs);
       // what stood beside the row was seen before this commit: whoever goes on from here reads it again
       const next = { ...now, mailbox: undefined, attempts: new Map(), dues: [] };
-      if (!(await hasNews(engine, loaded.run, committed.run))) return { kind: "done", loaded: next, hasCommitted };
+      if (!(await hasNews(engine, loaded, committed.run))) return { kind: "done", loaded: next, hasCommitted };
     } else {
       if (committed.kind !== "ended") conflicts += 1;
       // where many results come at once, the loser takes all that are there: the next ones find theirs taken
       if (loaded.run.active.length > engine.limits.tickInPlaceMax) processing.isLoadAll = true;
-      if (committed.kind === "unclear" || (committed.kind === "conflict" && !committed.isClear)) {
+      if (committed.kind === "unclear") {
         processing.isPerformAll = true;
         hasDoubt = true;
       }
@@ -102,8 +100,9 @@ async function afterCommit(
   nowMs: number,
 ): Promise<void> {
   meter(engine, before.run, now.run, closed);
-  const isAll = processing.isPerformAll || !isLive(now.run);
-  const fresh = isAll ? owed(now.run, now.program, nowMs) : newlyOwed(now.run, before.run, now.program, nowMs);
+  const fresh = processing.isPerformAll
+    ? owed(now.run, now.program, nowMs)
+    : newlyOwed(now.run, before.run, now.program, nowMs);
   const spare = spareTimers(processing, now.run, now.program, nowMs);
   const isDone = await perform(engine, now.run, now.program, union(fresh, spare), closed.inputs.attempts);
   await watchLeases(engine, processing, work, now.run, nowMs);
@@ -229,19 +228,17 @@ async function watchLeases(engine: Engine, processing: Processing, work: Work, r
  * After a commit that opened a wait, the mailbox is read once more: an entry may have been looked at, and left, between this
  * tick's load and its commit, and nobody else would look again.
  */
-async function hasNews(engine: Engine, before: Run, now: Run): Promise<boolean> {
+async function hasNews(engine: Engine, { run: before, program }: Loaded, now: Run): Promise<boolean> {
   const opened = now.active.some(
     (entry) =>
       entry.state === "signal" && !before.active.some((each) => each.state === "signal" && each.node === entry.node),
   );
   if (!opened || !isLive(now)) return false;
   const [record] = await engine.store.read([mailKey(now)], { isConsistent: true });
-  return record !== undefined && (await wants(engine, now, mailboxFrom(record)));
+  return record !== undefined && wants(now, program, mailboxFrom(record));
 }
 
-async function wants(engine: Engine, run: Run, mailbox: Mailbox): Promise<boolean> {
-  const program = engine.programs.get(run.definitionHash);
-  if (!program || mailbox.commands.some((command) => command.seq >= run.mail.commands)) return true;
+function wants(run: Run, program: Program, mailbox: Mailbox): boolean {
   const names = new Set(
     run.active.flatMap((entry) => (entry.state === "signal" ? [signalName(program, entry.node)] : [])),
   );

@@ -17,11 +17,11 @@ import { commitState, storedState } from "./records/state.ts";
 
 /**
  * What became of a commit. `unclear`: it, or an earlier try of it, may have been applied: reload, and perform everything.
- * `gone`: the row is not there, or another run has its place.
+ * `gone`: the row is not there.
  */
 export type Committed =
-  | { readonly kind: "applied"; readonly run: Run; readonly isClear: boolean }
-  | { readonly kind: "conflict"; readonly actualVersion: number; readonly isClear: boolean }
+  | { readonly kind: "applied"; readonly run: Run }
+  | { readonly kind: "conflict"; readonly actualVersion: number }
   | { readonly kind: "ended" | "gone" | "unclear" };
 
 /**
@@ -42,7 +42,6 @@ export async function commit(engine: Engine, previous: Run, next: Run, attempt: 
       return {
         kind: "applied",
         run: { ...fitting, recordVersion: previous.recordVersion + 1 },
-        isClear: written.isClear,
       };
     case "absent":
       return { kind: "gone" };
@@ -63,15 +62,12 @@ function refused(
   stored: Fields,
   isClear: boolean,
 ): Committed {
-  if (stored[rowAttributes.runUid] !== previous.runUid) return { kind: "gone" };
   const actualVersion = Number(stored[rowAttributes.recordVersion]);
   const author = whose([commitId], storedCommitIds(stored), previous.recordVersion, actualVersion, isClear);
   if (author !== "theirs") {
     engine.metrics.count("commits-ambiguous");
     const isLatest = author === "mine" && actualVersion === previous.recordVersion + 1;
-    return isLatest
-      ? { kind: "applied", run: { ...next, recordVersion: actualVersion }, isClear: false }
-      : { kind: "unclear" };
+    return isLatest ? { kind: "applied", run: { ...next, recordVersion: actualVersion } } : { kind: "unclear" };
   }
   if (stored[rowAttributes.live] === undefined) return { kind: "ended" };
   engine.metrics.count("conflicts", 1, { attempt: String(attempt) });
@@ -82,7 +78,7 @@ function refused(
     expected: previous.recordVersion,
     actual: actualVersion,
   });
-  return { kind: "conflict", actualVersion, isClear };
+  return { kind: "conflict", actualVersion };
 }
 
 /** Ids of the last commits that a stored row bears. */
