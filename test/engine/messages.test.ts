@@ -66,6 +66,21 @@ test("a decision is due no more once it is taken in, by whoever takes it in", as
   expect(due()).toBeUndefined();
 });
 
+test("a dead task of a run that was purged ends nothing of the one that was started in its place", async () => {
+  const world = worldOf({ hasWatchdog: false });
+  const { run } = await start(world.engine, { workflow: "w", runId: "r", input: null });
+  const dead = envelopeText(envelope(run, { task: { node: 0, index: 0, attempt: 1, sends: 1 } }));
+  await terminate(world.engine, refOf("r"), "ann");
+  await world.advance(1000);
+  await purge(world.engine, refOf("r"));
+  const next = (await start(world.engine, { workflow: "w", runId: "r", input: null })).run;
+  world.metrics.reset();
+  expect(await bury(world.engine, [received(dead)], always)).toEqual([]);
+  expect(world.store.peek(attemptKey(next, { node: 0, index: 0, attempt: 1 }))).toBeUndefined();
+  expect(world.metrics.total("deliveries-lost")).toBe(0);
+  expect((await runOf(world, "r")).active).toMatchObject([{ node: 0, attempt: 1, lost: 0 }]);
+});
+
 describe("every kind of message meets every kind of run (W9)", () => {
   const statuses: { readonly [name: string]: (world: World) => Promise<unknown> } = {
     running: async () => {},

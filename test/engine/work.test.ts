@@ -1,9 +1,22 @@
+import * as v from "valibot";
 import { expect, test } from "vitest";
 import { envelopeFrom } from "../../lib/core/envelope.ts";
-import { pause, resume } from "../../lib/engine/commands.ts";
-import { workflow } from "../../lib/index.ts";
-import { crash, createStage, input, isCommit, isEnd, plus, type Stage, tasks, wakes } from "../protocol/stage.ts";
+import { pause, resume, signal as sendSignal } from "../../lib/engine/commands.ts";
+import { signal, workflow } from "../../lib/index.ts";
+import {
+  crash,
+  createStage,
+  input,
+  isCommit,
+  isEnd,
+  isTrim,
+  plus,
+  type Stage,
+  tasks,
+  wakes,
+} from "../protocol/stage.ts";
 
+const word = signal("word", v.object({ n: v.number() }));
 const one = (extra: object, does: (n: number) => number | Promise<number>) =>
   workflow("one", { input }, (flow, given) => flow.run(plus("a", extra, does), given));
 
@@ -142,4 +155,23 @@ test("of many results that come at once the losers take all that are there: ther
   await stage.drive(Promise.all(hinted.map((wake) => stage.coordinate(wake))));
   expect(stage.run().phase).toBe("succeeded");
   expect(stage.world.metrics.total("commits")).toBeLessThan(5);
+});
+
+test("what a holder saw beside the row before its first commit is not put in order again after each later one", async () => {
+  const flow = workflow("chain", { input }, (f, given) => {
+    f.signal(word);
+    const [a, b, c] = ["a", "b", "c"].map((name) => plus(name, { inline: true }));
+    return f.run(c!, f.run(b!, f.run(a!, given)));
+  });
+  const stage = createStage([flow]);
+  await stage.begin("chain");
+  await sendSignal(stage.world.engine, stage.ref, { signal: "word", payload: { n: 1 } });
+  let trims = 0;
+  stage.store.always((call) => {
+    if (isTrim(call)) trims += 1;
+    return false;
+  }, crash);
+  await stage.drive(stage.work(stage.only(tasks)));
+  expect(stage.run().phase).toBe("succeeded");
+  expect(trims).toBe(1);
 });

@@ -125,6 +125,7 @@ test("H9: a message is handed back while what it carries could not be sent", asy
   const task = stage.only(tasks);
   stage.queue.once(() => true, { kind: "lose-request" });
   expect(await stage.work(task)).toEqual([task.id]);
+  expect(stage.world.metrics.total("sends-failed")).toBe(1);
   const [again] = stage.take(tasks);
   expect(await stage.work(again ?? task)).toEqual([]);
   expect(await stage.toEnd(60_000)).toMatchObject({ phase: "succeeded", output: { n: 3 } });
