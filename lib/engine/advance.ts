@@ -66,6 +66,7 @@ export async function advance(
     if (committed.kind === "gone") return await missing(engine, processing);
     if (committed.kind === "applied") {
       hasCommitted = true;
+      conflicts = 0;
       const now = { ...loaded, run: committed.run };
       await afterCommit(engine, processing, work, loaded, now, closed, nowMs);
       // what stood beside the row was seen before this commit: whoever goes on from here reads it again

@@ -17,7 +17,7 @@ import { commitState, storedState } from "./records/state.ts";
 
 /**
  * What became of a commit. `unclear`: it, or an earlier try of it, may have been applied: reload, and perform everything.
- * `gone`: the row is not there.
+ * `gone`: the row is not there, or another run has its place.
  */
 export type Committed =
   | { readonly kind: "applied"; readonly run: Run }
@@ -62,6 +62,7 @@ function refused(
   stored: Fields,
   isClear: boolean,
 ): Committed {
+  if (stored[rowAttributes.runUid] !== previous.runUid) return { kind: "gone" };
   const actualVersion = Number(stored[rowAttributes.recordVersion]);
   const author = whose([commitId], storedCommitIds(stored), previous.recordVersion, actualVersion, isClear);
   if (author !== "theirs") {

@@ -66,6 +66,18 @@ test("a decision is due no more once it is taken in, by whoever takes it in", as
   expect(due()).toBeUndefined();
 });
 
+test("a decision at a gate of a paused run is taken in, and due no more", async () => {
+  const world = worldOf({ hasWatchdog: false });
+  const { run } = await start(world.engine, { workflow: "w", runId: "r", input: null });
+  await world.advance(1000);
+  await pause(world.engine, refOf("r"), "ann");
+  await world.advance(1000);
+  await decide(world.engine, refOf("r"), { gate: "g", approved: true });
+  await world.advance(1000);
+  expect(await runOf(world, "r")).toMatchObject({ isPaused: true, active: [{ node: 2, state: "task" }] });
+  expect(world.store.peek(attemptKey(run, { node: 1, index: 0, attempt: 1 }))?.["d"]).toBeUndefined();
+});
+
 test("a dead task of a run that was purged ends nothing of the one that was started in its place", async () => {
   const world = worldOf({ hasWatchdog: false });
   const { run } = await start(world.engine, { workflow: "w", runId: "r", input: null });

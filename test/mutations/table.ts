@@ -1376,4 +1376,22 @@ export const mutations: readonly Mutation[] = [
     replace: `return false;`,
     test: { file: "test/sim/pressure.test.ts", title: "that ends a run with completed work to undo" },
   },
+  {
+    id: "W4 tries",
+    rule: "Every commit of a processing has all its tries.",
+    file: "lib/engine/advance.ts",
+    find: `      conflicts = 0;
+`,
+    replace: ``,
+    test: { file: w04, title: "W4: whoever opened the wait has all its tries" },
+  },
+  {
+    id: "uid gone",
+    rule: "A row that is another run's is gone, and no conflict.",
+    file: "lib/engine/commit.ts",
+    find: `  if (stored[rowAttributes.runUid] !== previous.runUid) return { kind: "gone" };
+`,
+    replace: ``,
+    test: { file: fences, title: "uid: a commit meant for a purged run" },
+  },
 ];

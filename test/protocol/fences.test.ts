@@ -80,6 +80,8 @@ test("uid: a commit meant for a purged run does not touch the one that took its 
   held.release();
   await stage.drive(slow);
   expect(stage.world.store.peek(stateKey(stage.ref))).toEqual(fresh);
+  expect(stage.world.metrics.total("conflicts"), "it is no conflict, as that run is gone").toBe(0);
+  expect(stage.world.metrics.total("runs-missing")).toBe(1);
   expect(await stage.toEnd()).toMatchObject({ phase: "succeeded", output: { n: 3 } });
 });
 
