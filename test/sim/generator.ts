@@ -267,9 +267,12 @@ function compensations(random: SeededRandom, nodes: readonly NodeDef[]): readonl
   });
 }
 
+/** Most items of a list. */
+export const itemsMax = 105;
+
 /** What a run is started with. */
 export function generateInput(random: SeededRandom): Json {
-  const length = random.chance(0.04) ? 66 + random.integer(40) : random.integer(7);
+  const length = random.chance(0.04) ? 66 + random.integer(itemsMax - 65) : random.integer(7);
   const list = Array.from({ length }, (_, at) => at);
   const nested = (depth: number): Json => ({
     n: 1 + depth,

@@ -26,7 +26,9 @@ export function mayFailWith(scene: Scene, def: NodeDef, code: string): boolean {
 }
 
 export function mayItemFail(scene: Scene, def: MapNode, code: string): boolean {
-  return def.body.kind === "child" ? code === "child-failed" : mayWorkFail(scene, def.body, code);
+  if (def.body.kind === "child") return code === "child-failed";
+  // processes whose clocks are far apart close again and again what others open again, until its deliveries are used up
+  return mayWorkFail(scene, def.body, code) || (code === "cancelled" && scene.world.profile.isBeyondSlack === true);
 }
 
 function mayWorkFail({ world }: Scene, body: WorkBody, code: string): boolean {
@@ -43,7 +45,11 @@ function mayWorkFail({ world }: Scene, body: WorkBody, code: string): boolean {
       // what goes on outside may take longer than it may, again and again
       return !isPatient || kind === "begin";
     case "never-claimed":
-      return body.startWithinMs !== undefined || (world.counts.get("metric:deliveries-lost") ?? 0) >= 1;
+      return (
+        body.startWithinMs !== undefined ||
+        world.profile.isBeyondSlack === true ||
+        (world.counts.get("metric:deliveries-lost") ?? 0) >= 1
+      );
     default:
       return false;
   }

@@ -10,6 +10,7 @@ import { type Choice, type Choices, createChoices } from "./choices.ts";
 import { createClients } from "./clients.ts";
 import { drawProfile, type Profile, type ProfileName, type Rates } from "./faults.ts";
 import { createFunctions, type Functions, type Role } from "./functions.ts";
+import { itemsMax } from "./generator.ts";
 import { createPeople } from "./people.ts";
 import { planPlagues } from "./plagues.ts";
 import { withoutThreads } from "./platform.ts";
@@ -163,12 +164,16 @@ const describe = (run: Run) =>
 /** All that timers of these workflows may take, one after the other. */
 function patienceOf({ first, second }: Workflows): number {
   const nodes = [...first, ...second].flatMap((definition) => definition.nodes);
+  // a map of children with little concurrency goes through its items one after the other, each with all timers of a child
+  const rounds = nodes.map((def) =>
+    def.kind === "map" && def.body.kind === "child" ? Math.ceil(itemsMax / def.concurrency) : 1,
+  );
   const waits = nodes.map((def) => {
     if (def.kind === "sleep") return def.forMs ?? 0;
     if (def.kind === "signal" || def.kind === "gate") return def.timeoutMs ?? 0;
     return def.kind === "external" ? def.completeWithinMs * 4 : 60_000;
   });
-  return 4 * waits.reduce((sum, each) => sum + each, 0);
+  return Math.max(4, ...rounds) * waits.reduce((sum, each) => sum + each, 0);
 }
 
 /**
