@@ -65,10 +65,14 @@ export function createClients(world: World): Clients {
     ask,
     async insist(place, call, isEnough = isFinal) {
       const random = choices.random(`patience ${place}`);
+      world.calling += 1;
       for (let again = 0; ; again++) {
         const answer = await ask(place, call);
         world.trace(() => `${place}: ${answer.kind === "fault" ? answer.fault.code : answer.kind}`);
-        if (answer.kind === "ok" || (answer.kind === "fault" && isEnough(answer.fault.code))) return answer;
+        if (answer.kind === "ok" || (answer.kind === "fault" && isEnough(answer.fault.code))) {
+          world.calling -= 1;
+          return answer;
+        }
         await timeline.sleep(1000 * Math.min(600, 2 ** again) * (0.5 + random.fraction()));
       }
     },

@@ -45,6 +45,8 @@ export interface Profile {
   readonly stormMs: number;
   /** Beyond the slack that leases have: two holders may each believe in their lease (invariant 3 is weaker there). */
   readonly isBeyondSlack?: boolean;
+  /** No accepted message is lost, however often it is received, and the watchdog looks only when nothing else moves. */
+  readonly isCarried?: boolean;
 }
 
 const none = Object.fromEntries(Object.keys(faultKinds).map((kind) => [kind, 0])) as Rates;
@@ -104,6 +106,22 @@ export const profiles = {
     stormMs: 24 * hourMs,
   },
   clocks: { rates: { ...storm, "step-clock": 0.4 }, skewMs: 20 * 60_000, stormMs: 6 * hourMs, isBeyondSlack: true },
+  carried: {
+    rates: {
+      ...storm,
+      "lose-message": 0,
+      deploy: 0,
+      "newer-format": 0,
+      "outage-watchdog": 0,
+      "outage-coordinator": 0,
+      "outage-worker": 0,
+      "poison-row": 0,
+      "poison-task": 0,
+    },
+    skewMs: withinSlackMs,
+    stormMs: 2 * hourMs,
+    isCarried: true,
+  },
 } satisfies { readonly [name: string]: Profile };
 export type ProfileName = keyof typeof profiles;
 
@@ -121,7 +139,8 @@ export function drawProfile(choices: Choices, name: ProfileName | "mixed"): { na
     "outage",
     "clocks",
   ]);
-  const drawn = name === "mixed" ? (picked as ProfileName) : name;
+  const isCarried = choices.random("carried").chance(0.15);
+  const drawn = name === "mixed" ? (isCarried ? "carried" : (picked as ProfileName)) : name;
   const profile: Profile = profiles[drawn];
   const strength = random.pick([0.3, 1, 1, 2]);
   const rates = Object.entries(profile.rates).map(([kind, rate]) => {

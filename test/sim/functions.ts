@@ -11,7 +11,7 @@ import { createProcess, type Process } from "./process.ts";
 import type { World } from "./world.ts";
 
 /** How long one invocation may take. */
-const functionMs = 60_000;
+export const functionMs = 60_000;
 const minuteMs = 60_000;
 /** How often it looks while somebody is parked, whom it may wake. */
 const lookMs = 10 * minuteMs;
@@ -83,9 +83,13 @@ export function createFunctions(world: World): Functions {
     return false;
   }
 
+  /** No message is there, and nobody is at work. */
+  const isIdle = () => world.calling === 0 && queue.names().every((name) => name === queues.dead);
+
   return {
     stop: (role, untilMs) => void stoppedUntil.set(role, untilMs),
     watchAtMs() {
+      if (world.profile.isCarried && !isIdle()) return undefined;
       const from = Math.max(nextWatchAtMs, stoppedUntil.get("watchdog") ?? 0);
       const due = world.dueAtMs() ?? Number.POSITIVE_INFINITY;
       const lookAtMs = isSomebodyParked() ? (isNewBuild ? from : from + lookMs) : due;
@@ -95,6 +99,7 @@ export function createFunctions(world: World): Functions {
     watch() {
       nextWatchAtMs = timeline.nowMs() + minuteMs;
       isNewBuild = false;
+      for (const listener of world.onWatch) listener();
       const process = createProcess(world, "watchdog", () => undefined);
       const endAtMs = timeline.nowMs() + functionMs;
       const timer = timeline.at(endAtMs, () => void process.die("it took too long"));
@@ -131,7 +136,12 @@ function invoke(world: World, name: string, batch: readonly Delivery[], unfinish
     else void process.die("it took too long");
   });
   const event = eventOf(batch, (body) => world.builds.current && incoming(world, process, body));
-  runBatch(event, (received) => verbOf(name)(process, received, () => endAtMs - timeline.nowMs())).then(
+  let handedBack: readonly string[] = [];
+  const verb = async (received: readonly Received[]) => {
+    handedBack = await verbOf(name)(process, received, () => endAtMs - timeline.nowMs());
+    return handedBack;
+  };
+  runBatch(event, verb).then(
     ({ response, defects }) => {
       timer();
       if (process.isDead) return;
@@ -139,6 +149,11 @@ function invoke(world: World, name: string, batch: readonly Delivery[], unfinish
       if (process.suffers("crash-after", "answer")) return void process.die("before its answer");
       for (const each of mine) unfinished.delete(each);
       const failed = new Set(response.batchItemFailures.map((each) => each.itemIdentifier));
+      if (failed.size !== handedBack.length || !handedBack.every((id) => failed.has(id)))
+        world.violate(
+          4,
+          `${process.name} hands back ${handedBack.join(", ")}, and its batch ${[...failed].join(", ")}`,
+        );
       for (const delivery of batch) if (!failed.has(delivery.id)) queue.ack(delivery);
       world.trace(() => `${process.name} ends${failed.size > 0 ? `, ${failed.size} handed back` : ""}`);
     },

@@ -11,6 +11,7 @@ export interface Process {
   /** What it is and does; the same in every replay. */
   readonly name: string;
   readonly build: string;
+  readonly beganAtMs: number;
   /** The production engine over this process's own clock, randomness and unreliable ports. */
   readonly engine: Engine;
   readonly random: SeededRandom;
@@ -49,6 +50,7 @@ export function createProcess(world: World, place: string, onDeath: (why: string
   const troubles = new Set<string>();
   const process: Process = {
     name,
+    beganAtMs: timeline.nowMs(),
     troubles,
     build: build.name,
     random,

@@ -49,6 +49,10 @@ export interface World {
   readonly onChange: ((change: Changed) => void)[];
   readonly onSent: ((queue: string, messages: readonly Message[], by: Process) => void)[];
   readonly onCall: ((call: Call, others: readonly Call[]) => void)[];
+  /** The watchdog is about to look. */
+  readonly onWatch: (() => void)[];
+  /** Those outside who ask until they are answered, and are not yet. */
+  calling: number;
   readonly onBegun: ((token: string, value: number) => void)[];
   begin(token: string, value: number): void;
   log: Log["write"];
@@ -118,7 +122,7 @@ export function createWorld({ choices, profile, limits, isTraced, breakage }: Wo
   const queue = createMemoryQueue({
     clock: { nowMs },
     visibilityMs: 6 * 60_000,
-    maxReceiveCount: 4,
+    maxReceiveCount: profile.isCarried ? 1000 : 4,
     random: choices.random("queue"),
     fateOf: (message) => (sender ? fateOf(sender, message) : { copies: 1, lateMs: 0 }),
   });
@@ -143,6 +147,8 @@ export function createWorld({ choices, profile, limits, isTraced, breakage }: Wo
     onChange: [],
     onSent: [],
     onCall: [],
+    onWatch: [],
+    calling: 0,
     onBegun: [],
     begin(token, value) {
       for (const listener of world.onBegun) listener(token, value);

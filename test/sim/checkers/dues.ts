@@ -86,6 +86,8 @@ export function dues({ world, programs }: Scene): Checker {
         world.violate(4, `${pk}: a decision has no due`);
     },
     onSweep() {
+      // where the watchdog waits for messages that are a day late, so does what is due
+      if (world.profile.isCarried) return;
       const nowMs = world.timeline.nowMs();
       fairSinceMs ??= nowMs;
       const dueMs = world.dueAtMs() ?? nowMs;

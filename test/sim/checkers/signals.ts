@@ -73,6 +73,7 @@ export function signals({ world, people, programs }: Scene): Checker {
         );
     },
     onSweep() {
+      if (world.profile.isCarried) return;
       const nowMs = world.timeline.nowMs();
       for (const run of world.rows.values()) {
         const record = isLive(run) ? mailOf(run) : undefined;

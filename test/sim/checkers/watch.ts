@@ -1,8 +1,10 @@
 import type { Run } from "../../../lib/core/run.ts";
 import { committed } from "../journal.ts";
 import { attempts } from "./attempts.ts";
+import { carriers } from "./carriers.ts";
 import type { Checker, Scene } from "./checker.ts";
 import { coverage } from "./coverage.ts";
+import { doings } from "./doings.ts";
 import { dues } from "./dues.ts";
 import { forceFails } from "./force-fails.ts";
 import { formats } from "./formats.ts";
@@ -10,6 +12,7 @@ import { gates } from "./gates.ts";
 import { results } from "./results.ts";
 import { signals } from "./signals.ts";
 import { terminal } from "./terminal.ts";
+import { timers } from "./timers.ts";
 import { versions } from "./versions.ts";
 import { writes } from "./writes.ts";
 
@@ -23,7 +26,22 @@ export interface Watch {
 
 export function standWatch(scene: Scene): Watch {
   const { world } = scene;
-  const all = [versions, terminal, attempts, dues, results, forceFails, signals, gates, writes, formats, coverage];
+  const all = [
+    versions,
+    terminal,
+    attempts,
+    dues,
+    results,
+    forceFails,
+    signals,
+    gates,
+    writes,
+    formats,
+    timers,
+    doings,
+    carriers,
+    coverage,
+  ];
   const checkers = all.map((make): Checker => make(scene));
   world.onChange.unshift((change) => {
     const commit = committed(change, world.rows);
