@@ -67,6 +67,21 @@ describe("a step", () => {
 });
 
 describe("an attempt", () => {
+  test("that failed pauses by a chance of its own: another run's, node's or try's is another", () => {
+    const retry = { attempts: 9, firstDelayMs: 1_000_000, longestDelayMs: 1_000_000, factor: 1, jitter: 1 };
+    const nodes = [stepNode("a", [], { retry }), stepNode("b", [], { retry })];
+    const pauses: number[] = [];
+    for (const runUid of ["00000000000000a1", "00000000000000a2"]) {
+      const it = drive(programWith(nodes), { run: { runUid } });
+      for (const name of ["a", "b"])
+        for (let tries = 0; tries < 3; tries++) {
+          it.fail(name);
+          pauses.push(it.entry(name).sinceMs - it.nowMs);
+        }
+    }
+    expect(new Set(pauses).size).toBe(pauses.length);
+  });
+
   test("that failed is tried again after the policy's pause, as often as the policy says", () => {
     const it = drive(programWith([stepNode("a")]));
     it.fail("a");
