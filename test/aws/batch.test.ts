@@ -19,6 +19,21 @@ describe("a received message", () => {
     });
   });
 
+  it("carries the trace of the message that it follows from, if there is one", () => {
+    const { attributes } = record("m1");
+    const traced = record("m1", { attributes: { ...attributes, AWSTraceHeader: "Root=1-5759e988" } });
+    expect(toReceived(traced)).toMatchObject({ trace: "Root=1-5759e988" });
+    expect(toReceived(record("m1"))).not.toHaveProperty("trace");
+  });
+
+  it("was received once at least: without a count that can be, nobody could say whether it is a redelivery", () => {
+    const { attributes } = record("m1");
+    for (const count of ["0", "-1", "1.5", "many", ""])
+      expect(() => toReceived(record("m1", { attributes: { ...attributes, ApproximateReceiveCount: count } }))).toThrow(
+        "has no receive count",
+      );
+  });
+
   it("needs no task key: a person may have sent it by hand", () => {
     expect(toReceived(record("m1"))).not.toHaveProperty("taskKey");
   });
@@ -47,6 +62,13 @@ describe("a batch", () => {
     expect(seen).toEqual(["m2", "m3"]);
     expect(response).toEqual({ batchItemFailures: failuresOf(["m1"]) });
     expect(defects).toHaveLength(1);
+  });
+
+  it("of which nothing can be read is handed back whole, and no verb is asked", async () => {
+    const torn = record("m1", { attributes: undefined as never });
+    const { response, defects } = await runBatch(batchOf(torn), () => Promise.reject(new Error("called")));
+    expect(response).toEqual({ batchItemFailures: failuresOf(["m1"]) });
+    expect(defects.map(({ what }) => what)).toEqual(["a record could not be read"]);
   });
 
   it("does not throw when the verb does: the whole batch is handed back (L3, L8)", async () => {
