@@ -56,7 +56,7 @@ export async function advance(
     const nowMs = engine.clock.nowMs();
     const inputs = await inputsOf(engine, loaded, {
       parks: work.parks,
-      isUnpark: processing.why === "unpark",
+      isUnpark: processing.why === "unpark" && !hasCommitted,
       held: work.held,
     });
     const closed = await tickAndClose(engine, loaded, inputs, nowMs);
@@ -67,6 +67,7 @@ export async function advance(
     if (committed.kind === "applied") {
       hasCommitted = true;
       conflicts = 0;
+      if (!committed.isClear) processing.isPerformAll = true;
       const now = { ...loaded, run: committed.run };
       await afterCommit(engine, processing, work, loaded, now, closed, nowMs);
       // what stood beside the row was seen before this commit: whoever goes on from here reads it again
@@ -76,7 +77,7 @@ export async function advance(
       if (committed.kind !== "ended") conflicts += 1;
       // where many results come at once, the loser takes all that are there: the next ones find theirs taken
       if (loaded.run.active.length > engine.limits.tickInPlaceMax) processing.isLoadAll = true;
-      if (committed.kind === "unclear") {
+      if (committed.kind === "unclear" || (committed.kind === "conflict" && !committed.isClear)) {
         processing.isPerformAll = true;
         hasDoubt = true;
       }
@@ -101,9 +102,8 @@ async function afterCommit(
   nowMs: number,
 ): Promise<void> {
   meter(engine, before.run, now.run, closed);
-  const fresh = processing.isPerformAll
-    ? owed(now.run, now.program, nowMs)
-    : newlyOwed(now.run, before.run, now.program, nowMs);
+  const isAll = processing.isPerformAll || !isLive(now.run);
+  const fresh = isAll ? owed(now.run, now.program, nowMs) : newlyOwed(now.run, before.run, now.program, nowMs);
   const spare = spareTimers(processing, now.run, now.program, nowMs);
   const isDone = await perform(engine, now.run, now.program, union(fresh, spare), closed.inputs.attempts);
   await watchLeases(engine, processing, work, now.run, nowMs);
@@ -240,6 +240,7 @@ async function hasNews(engine: Engine, { run: before, program }: Loaded, now: Ru
 }
 
 function wants(run: Run, program: Program, mailbox: Mailbox): boolean {
+  if (mailbox.commands.some((command) => command.seq >= run.mail.commands)) return true;
   const names = new Set(
     run.active.flatMap((entry) => (entry.state === "signal" ? [signalName(program, entry.node)] : [])),
   );

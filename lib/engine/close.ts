@@ -38,8 +38,9 @@ async function end(engine: Engine, run: Run, ending: Ending, nowMs: number): Pro
   const by = engine.random.token();
   const write = closeAttempt(run, ending, { by, nowMs, retentionMs: engine.limits.retentionMs });
   const written = await engine.store.write(write, { returns: "all" });
-  if ((written.kind === "applied" || written.kind === "refused") && written.now)
-    return attemptFrom(ending, written.now);
+  if (written.kind === "unclear")
+    throw new Fault("unavailable", `an attempt may not have been closed: ${written.fault.message}`);
+  if (written.kind !== "absent" && written.now) return attemptFrom(ending, written.now);
   const [record] = await engine.store.read([write.key], { isConsistent: true });
   if (!record) throw new Fault("unavailable", `attempt ${write.key.sk} is gone`);
   return attemptFrom(ending, record);

@@ -20,8 +20,8 @@ import { commitState, storedState } from "./records/state.ts";
  * `gone`: the row is not there, or another run has its place.
  */
 export type Committed =
-  | { readonly kind: "applied"; readonly run: Run }
-  | { readonly kind: "conflict"; readonly actualVersion: number }
+  | { readonly kind: "applied"; readonly run: Run; readonly isClear: boolean }
+  | { readonly kind: "conflict"; readonly actualVersion: number; readonly isClear: boolean }
   | { readonly kind: "ended" | "gone" | "unclear" };
 
 /**
@@ -42,6 +42,7 @@ export async function commit(engine: Engine, previous: Run, next: Run, attempt: 
       return {
         kind: "applied",
         run: { ...fitting, recordVersion: previous.recordVersion + 1 },
+        isClear: written.isClear,
       };
     case "absent":
       return { kind: "gone" };
@@ -68,7 +69,9 @@ function refused(
   if (author !== "theirs") {
     engine.metrics.count("commits-ambiguous");
     const isLatest = author === "mine" && actualVersion === previous.recordVersion + 1;
-    return isLatest ? { kind: "applied", run: { ...next, recordVersion: actualVersion } } : { kind: "unclear" };
+    return isLatest
+      ? { kind: "applied", run: { ...next, recordVersion: actualVersion }, isClear: false }
+      : { kind: "unclear" };
   }
   if (stored[rowAttributes.live] === undefined) return { kind: "ended" };
   engine.metrics.count("conflicts", 1, { attempt: String(attempt) });
@@ -79,7 +82,7 @@ function refused(
     expected: previous.recordVersion,
     actual: actualVersion,
   });
-  return { kind: "conflict", actualVersion };
+  return { kind: "conflict", actualVersion, isClear };
 }
 
 /** Ids of the last commits that a stored row bears. */

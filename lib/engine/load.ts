@@ -29,7 +29,7 @@ export interface Loaded extends Snapshot {
   readonly program: Program;
   readonly attempts: ReadonlyMap<string, Attempt | undefined>;
   /** Records that were seen with a due of their own. */
-  readonly dues: readonly { readonly key: Key; readonly dueAtMs: number }[];
+  readonly dues: readonly { readonly key: Key; readonly dueAtMs: number; readonly name: string }[];
   /** All that could be looked at was looked at. */
   readonly isAll: boolean;
 }
@@ -102,13 +102,13 @@ async function readAttempts(
   const keys = entries.map((entry) => attemptKey(run, entry));
   const records = keys.length > 0 ? await engine.store.read(keys, { isConsistent: true }) : [];
   const attempts = new Map<string, Attempt | undefined>();
-  const dues: { key: Key; dueAtMs: number }[] = [];
+  const dues: { key: Key; dueAtMs: number; name: string }[] = [];
   entries.forEach((entry, at) => {
     const record = records[at];
     const name = attemptName(entry.node, entry.index, entry.attempt);
     attempts.set(name, record && attemptFrom(entry, record));
     const due = record?.[attemptAttributes.dueAtMs];
-    if (typeof due === "number") dues.push({ key: keys[at] as Key, dueAtMs: due });
+    if (typeof due === "number") dues.push({ key: keys[at] as Key, dueAtMs: due, name });
   });
   return { attempts, dues };
 }

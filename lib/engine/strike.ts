@@ -11,6 +11,7 @@ import { clearStrikes, putStrikes, type Strikes, strikeMessageMax, strikesFrom }
  */
 export async function strike(engine: Engine, seen: Snapshot, fault: FaultData): Promise<Strikes | undefined> {
   const { owner, strikes } = seen;
+  if (!owner.isLive) return undefined;
   const nowMs = engine.clock.nowMs();
   const standing = standingOf(engine, seen);
   const isTooSoon = standing !== undefined && nowMs - standing.lastAtMs < engine.limits.strikeSpacingMs;

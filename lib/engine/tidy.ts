@@ -13,7 +13,8 @@ import { settleState } from "./records/state.ts";
  */
 export async function tidy(engine: Engine, run: Run, seen: Pick<Loaded, "mailbox" | "dues">): Promise<void> {
   if (seen.mailbox) await tidyMail(engine, run, seen.mailbox);
-  for (const due of seen.dues) await engine.store.write(dropDue(due.key, due.dueAtMs));
+  const inFlight = new Set(run.active.map((entry) => `${entry.node}/${entry.index}/${entry.attempt}`));
+  for (const due of seen.dues) if (!inFlight.has(due.name)) await engine.store.write(dropDue(due.key, due.dueAtMs));
 }
 
 async function tidyMail(engine: Engine, run: Run, mailbox: Mailbox): Promise<void> {

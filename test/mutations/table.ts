@@ -1257,8 +1257,8 @@ export const mutations: readonly Mutation[] = [
     id: "decision taken",
     rule: "A decision that was taken in is due no more.",
     file: "lib/engine/tidy.ts",
-    find: `  for (const due of seen.dues) await engine.store.write(dropDue(due.key, due.dueAtMs));`,
-    replace: ``,
+    find: `for (const due of seen.dues) if (!inFlight.has(due.name)) await engine.store.write(dropDue(due.key, due.dueAtMs));`,
+    replace: `void inFlight;`,
     test: { file: messages, title: "a decision is due no more" },
   },
   {
