@@ -1,3 +1,4 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDynamodbClient } from "../../lib/aws/clients.ts";
 import { createDynamodbStore } from "../../lib/aws/dynamodb-store.ts";
@@ -22,23 +23,31 @@ const rawItem = {
 };
 const plainItem = { v: 2, c: new Uint8Array([7, 8]), m: { x: false, y: ["", 0] } };
 
+const credentials = { accessKeyId: "a", secretAccessKey: "b" };
 let stop: (() => Promise<void>) | undefined;
 afterEach(async () => {
   await stop?.();
   stop = undefined;
 });
 
-async function storeOn(...script: readonly Reply[]) {
+const storeOn = (...script: readonly Reply[]) => storeAsking(1, ...script);
+
+/** A store whose client asks so often by itself. Production's asks once; whoever brings a client of their own may not know. */
+async function storeAsking(maxAttempts: number, ...script: readonly Reply[]) {
   const server = await startScripted(...script);
   const pauses: number[] = [];
   const clock: Clock = { nowMs: () => 0, sleep: async (ms) => void pauses.push(ms) };
-  const client = createDynamodbClient({
+  const made = createDynamodbClient({
     endpoint: server.url,
     region: "us-east-1",
-    credentials: { accessKeyId: "a", secretAccessKey: "b" },
+    credentials,
     // long enough for a busy machine, unless the server is not going to answer at all
     requestTimeoutMs: script.includes("silence") ? 100 : 20_000,
   });
+  const client =
+    maxAttempts === 1
+      ? made
+      : new DynamoDBClient({ endpoint: server.url, region: "us-east-1", credentials, maxAttempts });
   stop = async () => {
     client.destroy();
     await server.stop();
@@ -92,6 +101,18 @@ describe("the DynamoDB store", () => {
       fault: { message: expect.stringContaining("requestTimeout") },
     });
     expect(asked).toHaveLength(1);
+  });
+
+  test("an answer to anything but the first request is not clear: an earlier one may have been applied", async () => {
+    const broken = error("InternalServerError", {}, 500);
+    const applied = await storeAsking(2, broken, ok());
+    expect(await applied.store.write(bump)).toEqual({ kind: "applied", now: undefined, isClear: false });
+    await stop?.();
+    const refused = await storeAsking(2, broken, error("ConditionalCheckFailedException", { Item: rawItem }));
+    expect(await refused.store.write(bump)).toEqual({ kind: "refused", now: plainItem, isClear: false });
+    await stop?.();
+    const denied = await storeAsking(2, broken, error("AccessDeniedException"));
+    expect(await denied.store.write(bump)).toMatchObject({ kind: "unclear" });
   });
 
   test("a throttled write is tried again after jittered pauses and stays clear (D10)", async () => {
