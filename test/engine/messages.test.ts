@@ -171,6 +171,20 @@ describe("a batch", () => {
     expect(world.metrics.total("conflicts")).toBe(0);
   });
 
+  test("says how long its runs have waited to be looked at, from the first of the messages that carried on", async () => {
+    const world = worldOf({ hasWatchdog: false });
+    const { run } = await start(world.engine, { workflow: "w", runId: "r", input: null });
+    const ages = () => world.metrics.entries.filter(({ name }) => name === "wake-age-ms").map(({ value }) => value);
+    const firstAtMs = world.clock.nowMs();
+    await world.clock.advance(4000);
+    await coordinate(world.engine, [received(envelopeText(envelope(run, { hints: ["mail"], firstAtMs })))], always);
+    // whose clock was ahead, and who knows of none
+    const ahead = envelope(run, { hints: ["mail"], firstAtMs: world.clock.nowMs() + 500 });
+    await coordinate(world.engine, [received(envelopeText(ahead))], always);
+    await coordinate(world.engine, [received(envelopeText(envelope(run, { hints: ["mail"] })))], always);
+    expect(ages()).toEqual([4000, 0, 0]);
+  });
+
   test("with wake-ups for runs of one id that are two tenants' moves both", async () => {
     const world = worldOf({ hasWatchdog: false });
     const tenants = ["acme", "default"];

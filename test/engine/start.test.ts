@@ -3,12 +3,15 @@ import type { NodeDef } from "../../lib/core/definition.ts";
 import { fixed } from "../../lib/core/limits.ts";
 import { childRunId } from "../../lib/engine/child-id.ts";
 import { cancelChild } from "../../lib/engine/children.ts";
-import { pause } from "../../lib/engine/commands.ts";
+import { pause, resume } from "../../lib/engine/commands.ts";
 import { findRun, readResult } from "../../lib/engine/inspect.ts";
 import { purge } from "../../lib/engine/purge.ts";
+import { putSent } from "../../lib/engine/records/strikes.ts";
 import { start } from "../../lib/engine/start.ts";
 import { Fault } from "../../lib/index.ts";
 import type { PayloadStore } from "../../lib/ports.ts";
+import { createMemoryPayloads } from "../../lib/testing/memory-payloads.ts";
+import type { StoreCall } from "../../lib/testing/memory-store.ts";
 import { createWorld } from "../../lib/testing/world.ts";
 import { ref, stepNode } from "../core/fixture.ts";
 import { definitionOf, ended, faultsOf, rawRegistry, refOf, runOf } from "./raw.ts";
@@ -229,17 +232,42 @@ describe("purge", () => {
   });
 
   test("deletes all that a run left, payloads included, and a restart never meets it", async () => {
-    const world = createWorld({
-      registry: rawRegistry([flow], { "work@1": (input) => input }),
-    });
+    const payloads = createMemoryPayloads();
+    const world = createWorld({ registry: rawRegistry([flow], { "work@1": (input) => input }), payloads });
     const big = "x".repeat(fixed.itemPayloadBytesMax + 10);
-    await start(world.engine, { workflow: "w", runId: "r", input: big });
-    await ended(world, "r");
+    for (const runId of ["r", "r2"]) {
+      await start(world.engine, { workflow: "w", runId, input: big });
+      for (const verb of [pause, resume]) await verb(world.engine, refOf(runId), "ann");
+      await ended(world, runId);
+    }
+    const ofRun = (runId: string) => payloads.names().filter((name) => name.startsWith(`default/${runId}/`));
+    const kept = ofRun("r2");
+    const { runUid } = await runOf(world, "r");
+    const sent = { dueAtMs: 1, atMs: 1, intervalMs: 1 };
+    await world.store.write(putSent({ ...refOf("r"), runUid }, sent, false, 2_000_000_000));
+    expect([ofRun("r").length, kept.length]).toEqual([2, 2]);
     expect(world.store.snapshot().filter((each) => each.pk === "default#r").length).toBeGreaterThan(2);
     await purge(world.engine, refOf("r"));
     expect(world.store.snapshot().filter((each) => each.pk === "default#r")).toEqual([]);
+    expect([ofRun("r"), ofRun("r2")]).toEqual([[], kept]);
     await start(world.engine, { workflow: "w", runId: "r", input: "small" });
     expect(await ended(world, "r")).toMatchObject({ status: "succeeded", output: { input: "small" } });
+  });
+
+  test("whose last request is lost says so, and is called again", async () => {
+    let isLost = true;
+    const before = ({ op, ...call }: StoreCall) =>
+      op === "write" && "write" in call && call.write.kind === "delete" && call.write.key.sk === "STATE" && isLost
+        ? ({ kind: "lose-request" } as const)
+        : undefined;
+    const world = worldOf({ storeHooks: { before } });
+    await start(world.engine, { workflow: "w", runId: "r", input: 1 });
+    await ended(world, "r");
+    expect(await codeOf(purge(world.engine, refOf("r")))).toBe("unavailable");
+    expect(await findRun(world.engine, refOf("r"))).toBeDefined();
+    isLost = false;
+    expect(await codeOf(purge(world.engine, refOf("r")))).toBe("none");
+    expect(world.store.snapshot().filter((each) => each.pk === "default#r")).toEqual([]);
   });
 
   test("of one run leaves its neighbours' records alone, and late messages of the purged one are acknowledged", async () => {

@@ -1394,4 +1394,72 @@ export const mutations: readonly Mutation[] = [
     replace: ``,
     test: { file: fences, title: "uid: a commit meant for a purged run" },
   },
+  {
+    id: "jitter of tries",
+    rule: "Pauses before another try differ from run to run, from node to node and from try to try.",
+    file: "lib/core/nodes/step.ts",
+    find: `const seed = \`\${draft.run.runUid}/\${attemptName(entry.node, entry.index, entry.attempt)}\`;`,
+    replace: `const seed = \`\${entry.node}\`;`,
+    test: { file: "test/core/tick-step.test.ts", title: "pauses by a chance of its own" },
+  },
+  {
+    id: "repeated request",
+    rule: "An answer to a repeated request is not clear: an earlier one may have been applied.",
+    file: "lib/aws/dynamodb-store.ts",
+    find: `const isClear = attemptsOf(error) <= 1;`,
+    replace: `const isClear = true;`,
+    test: { file: "test/aws/dynamodb-store.test.ts", title: "an answer to anything but the first request" },
+  },
+  {
+    id: "repeated refusal",
+    rule: "What was refused after an earlier request was lost may have been applied.",
+    file: "lib/aws/dynamodb-store.ts",
+    find: `        if (!isClear) return { kind: "unclear", fault: toFault(error, \`Writing \${write.key.sk}\`).data };
+`,
+    replace: ``,
+    test: { file: "test/aws/dynamodb-store.test.ts", title: "an answer to anything but the first request" },
+  },
+  {
+    id: "batch count",
+    rule: "A record without a count that can be is no first delivery.",
+    file: "lib/aws/batch.ts",
+    find: `if (!Number.isInteger(receiveCount) || receiveCount < 1) {`,
+    replace: `if (!Number.isInteger(receiveCount)) {`,
+    test: { file: "test/aws/batch.test.ts", title: "was received once at least" },
+  },
+  {
+    id: "purge payloads",
+    rule: "A purge takes a run's payloads too.",
+    file: "lib/engine/purge.ts",
+    find: `  await engine.payloads.remove(\`\${run.tenant}/\${run.runId}/\${run.runUid}/\`);
+`,
+    replace: ``,
+    test: { file: "test/engine/start.test.ts", title: "deletes all that a run left" },
+  },
+  {
+    id: "purge mail",
+    rule: "A purge takes the mailbox and the strikes too.",
+    file: "lib/engine/purge.ts",
+    find: `for (const key of [mailKey(run), strikesKey(run)]) await`,
+    replace: `for (const key of [strikesKey(run)]) await`,
+    test: { file: "test/engine/start.test.ts", title: "deletes all that a run left" },
+  },
+  {
+    id: "purge unclear",
+    rule: "A purge whose last request was lost says so.",
+    file: "lib/engine/purge.ts",
+    find: `  if (written.kind === "unclear")
+`,
+    replace: `  if (written.kind === "absent")
+`,
+    test: { file: "test/engine/start.test.ts", title: "whose last request is lost" },
+  },
+  {
+    id: "wake age",
+    rule: "How long a run has waited to be looked at counts from the first message that carried on.",
+    file: "lib/engine/processing.ts",
+    find: `firstAtMs: envelope.firstAtMs ?? engine.clock.nowMs(),`,
+    replace: `firstAtMs: engine.clock.nowMs(),`,
+    test: { file: messages, title: "says how long its runs have waited" },
+  },
 ];
