@@ -16,7 +16,7 @@ interface Told {
 
 /** Runs the process, to its end or to the point at which it kills itself, and gives what it said. */
 async function told(folder: string, point: number): Promise<Told> {
-  const run = promisify(execFile)(process.execPath, [program, folder, String(point)], { timeout: 240_000 });
+  const run = promisify(execFile)(process.execPath, [program, folder, String(point)], { timeout: 400_000 });
   const { stdout, stderr } = await run.catch((error: { stdout: string; stderr: string }) => error);
   const last = stdout.trim().split("\n").at(-1) ?? "";
   if (!last.startsWith("{")) throw new Error(`the process said nothing: ${stderr.slice(-2000)}`);

@@ -153,7 +153,8 @@ const outstanding = new Map<string, () => Promise<unknown>>([
   ["decide", () => decide(built, refOf("all-1"), { gate: "approval", approved: true, by: "mei", id: "d-1" })],
 ]);
 const runIds = Object.keys(expected);
-const endsAtMs = performance.now() + 150_000;
+// more than ten times what it takes: a machine may be busy
+const endsAtMs = performance.now() + 300_000;
 for (let isOver = false; !isOver && performance.now() < endsAtMs; await clock.sleep(100)) {
   const isOpen =
     (await seen(() => findRun(looker, refOf("all-1"))))?.active.some(({ state }) => state === "gate") ?? false;
