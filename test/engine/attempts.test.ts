@@ -116,6 +116,39 @@ describe("a heartbeat", () => {
     }
   });
 
+  test("that comes after the lease was closed tells its step that the lease is lost", async () => {
+    const reasons: unknown[] = [];
+    let ran = 0;
+    const world = await begin({ timeoutMs: 600_000, heartbeatMs: 5000 }, async (_, { heartbeat, signal }) => {
+      if (++ran > 1) return "second";
+      await world.clock.sleep(300_000);
+      await heartbeat();
+      reasons.push(Fault.is(signal.reason) && signal.reason.code);
+      return "first";
+    });
+    expect(await ended(world, "r", 3_600_000)).toMatchObject({ output: "second" });
+    await world.advance(400_000);
+    expect(reasons).toEqual(["lost"]);
+  });
+
+  test.each<[string, Injection]>([
+    ["is throttled", { kind: "fail", fault: new Fault("throttled", "slow down") }],
+    ["is denied", { kind: "fail", fault: new Fault("denied", "no permission") }],
+    ["gets no answer", { kind: "lose-request" }],
+  ])("that %s is a beat missed, and not its step's failure", async (_, injection) => {
+    let ran = 0;
+    const storeHooks = onRecord((call) => (call === 0 ? injection : undefined));
+    const handler: RawHandler = async (_input, { heartbeat }) => {
+      ran += 1;
+      await heartbeat();
+      return "done";
+    };
+    const world = await begin({ timeoutMs: 600_000, heartbeatMs: 60_000 }, handler, { storeHooks });
+    expect(await ended(world, "r", 60_000)).toMatchObject({ status: "succeeded", output: "done" });
+    expect(ran).toBe(1);
+    expect(faultsOf(world)).toEqual([]);
+  });
+
   test("of a worker that stopped beating is missed soon: the next attempt begins", async () => {
     let ran = 0;
     const world = await begin({ timeoutMs: 600_000, heartbeatMs: 5000 }, async (_, { signal }) => {

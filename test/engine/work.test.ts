@@ -2,7 +2,8 @@ import * as v from "valibot";
 import { expect, test } from "vitest";
 import { envelopeFrom } from "../../lib/core/envelope.ts";
 import { pause, resume, signal as sendSignal } from "../../lib/engine/commands.ts";
-import { signal, workflow } from "../../lib/index.ts";
+import { purge } from "../../lib/engine/purge.ts";
+import { RetryableError, signal, step, workflow } from "../../lib/index.ts";
 import {
   crash,
   createStage,
@@ -174,4 +175,83 @@ test("what a holder saw beside the row before its first commit is not put in ord
   await stage.drive(stage.work(stage.only(tasks)));
   expect(stage.run().phase).toBe("succeeded");
   expect(trims).toBe(1);
+});
+
+test("a handler's key is the same in every try of a run, and another in the run that is started in its place", async () => {
+  const seen: { key: string; attempt: number }[] = [];
+  const again = step(
+    "again",
+    { input, output: input, retry: { attempts: 2, firstDelay: "1s" } },
+    ({ n }, { idempotencyKey, attempt }) => {
+      seen.push({ key: idempotencyKey, attempt });
+      if (attempt === 1) throw new Error("not yet");
+      return { n };
+    },
+  );
+  const stage = createStage([workflow("keyed", { input }, (f, given) => f.run(again, given))]);
+  for (let round = 0; round < 2; round++) {
+    await stage.begin("keyed");
+    expect(await stage.toEnd(120_000)).toMatchObject({ phase: "succeeded" });
+    await purge(stage.world.engine, stage.ref);
+  }
+  expect(seen.map(({ attempt }) => attempt)).toEqual([1, 2, 1, 2]);
+  const keys = seen.map(({ key }) => key);
+  expect(keys[0]).toBe(keys[1]);
+  expect(keys[2]).toBe(keys[3]);
+  expect(keys[0]).not.toBe(keys[2]);
+});
+
+test("a delivery that was lost is no try to the handler either", async () => {
+  const attempts: number[] = [];
+  const counted = step("counted", { input, output: input }, ({ n }, { attempt }) => {
+    attempts.push(attempt);
+    return { n };
+  });
+  const stage = createStage([workflow("lost", { input }, (f, given) => f.run(counted, given))]);
+  await stage.begin("lost");
+  await stage.bury(stage.only(tasks));
+  expect(await stage.toEnd(600_000)).toMatchObject({ phase: "succeeded" });
+  expect(attempts).toEqual([1]);
+});
+
+test("a handler is told to stop in time for its end to be recorded, though its own time-out is farther off", async () => {
+  const slow = step(
+    "slow",
+    { input, output: input, timeout: "10m", retry: { attempts: 1 } },
+    async ({ n }, { signal: abort }) => {
+      await stage.world.clock.sleep(600_000, abort);
+      return { n };
+    },
+  );
+  const stage = createStage([workflow("slow", { input }, (f, given) => f.run(slow, given))], { functionMs: 60_000 });
+  await stage.begin("slow");
+  const job = stage.work(stage.only(tasks));
+  await stage.settle();
+  await stage.pass(60_000 - stage.world.engine.limits.reserveMs);
+  expect(stage.run()).toMatchObject({ phase: "failed", reason: { code: "timed-out" } });
+  expect(await job).toEqual([]);
+  // nor is a timer left that would keep the process from its rest
+  expect(stage.world.clock.nextWakeAtMs()).toBeUndefined();
+});
+
+test("a handler that returns leaves no timer behind", async () => {
+  const stage = createStage([one({ timeout: "10m" }, (n) => n)]);
+  await stage.begin("one");
+  await stage.work(stage.only(tasks));
+  expect(stage.run().phase).toBe("succeeded");
+  expect(stage.world.clock.nextWakeAtMs()).toBeUndefined();
+});
+
+test("a handler that says when to try again is tried again then, whatever the policy's pause is", async () => {
+  const atMs: number[] = [];
+  const stage = createStage([
+    one({ retry: { attempts: 2, firstDelay: "1s", longestDelay: "1s" } }, (n) => {
+      atMs.push(stage.nowMs());
+      if (atMs.length === 1) throw new RetryableError("busy", { after: "10m" });
+      return n;
+    }),
+  ]);
+  await stage.begin("one");
+  expect(await stage.toEnd(900_000)).toMatchObject({ phase: "succeeded" });
+  expect((atMs[1] ?? 0) - (atMs[0] ?? 0)).toBe(600_000);
 });

@@ -25,6 +25,7 @@ test("H5: after a commit whose reply was lost everything owed is sent, also when
   stage.store.once(isCommit, { kind: "lose-reply" });
   const job = stage.work(stage.only(tasks));
   await stage.settle();
+  expect(stage.world.metrics.total("commits-ambiguous")).toBe(1);
   await somebodyElseCommits(stage);
   await stage.drive(job);
   expect(stage.take(tasks).map(({ body }) => JSON.parse(body).task)).toEqual([stage.hint(2)]);
@@ -38,6 +39,7 @@ test("H5: a commit that was repeated and refused by its own success is no confli
   stage.store.once(isCommit, { kind: "repeat" });
   await stage.drive(stage.work(stage.only(tasks)));
   expect(stage.world.metrics.total("conflicts")).toBe(0);
+  expect(stage.world.metrics.total("commits-ambiguous")).toBe(1);
   expect(stage.world.queue.visible(tasks)).toBe(1);
   await somebodyElseCommits(stage);
   expect(await stage.toEnd(60_000)).toMatchObject({ phase: "succeeded", output: { n: 3 } });

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { childRunId } from "../../lib/engine/child-id.ts";
 import { start } from "../../lib/engine/start.ts";
 import { workflow } from "../../lib/index.ts";
-import { createStage, input, isForceFail, plus, tasks } from "./stage.ts";
+import { createStage, input, isForceFail, plus, tasks, wakes } from "./stage.ts";
 
 const one = workflow("one", { input }, (f, given) => f.run(plus("a"), given));
 
@@ -60,4 +61,26 @@ test("H14: a force-fail leaves the index of what is due, and says what the run w
   }
   expect(stage.run()).toMatchObject({ phase: "failed", due: { kind: "ended-badly" }, reason: { code: "stuck" } });
   expect(stage.run().reason?.message).toContain("a defect of this build");
+});
+
+test("H14: a run that is ended by force leaves no child behind: what it started is cancelled", async () => {
+  const long = workflow("long", { input }, (f) => ({ nap: f.sleep("nap", "30d") }));
+  const parent = workflow("parent", { input }, (f, given) => {
+    f.child(long, given);
+    return f.run(plus("a"), given);
+  });
+  const stage = createStage([parent, long]);
+  await stage.begin("parent");
+  const child = { tenant: "default", runId: childRunId(stage.run(), { node: 0, index: 0, attempt: 1 }) };
+  expect(stage.run(child).phase).toBe("running");
+  stage.poison();
+  let wake = await stage.wake({ why: "watchdog" }, "watch");
+  for (let round = 0; round < 3; round++) {
+    await stage.coordinate(wake);
+    await stage.pass(200_000);
+    if (round < 2) wake = stage.again(wake);
+  }
+  expect(stage.run()).toMatchObject({ phase: "failed", reason: { code: "stuck" } });
+  for (const each of stage.take(wakes)) await stage.coordinate(each);
+  expect(stage.run(child).phase).toBe("cancelled");
 });
