@@ -35,6 +35,8 @@ export async function wrongAtRest(stage: Stage, state: State): Promise<readonly 
     if (!position.result) found.push(`${name} never ends: it waits for ${position.waiting.map(({ call }) => call.op)}`);
   for (const each of rows) {
     const run = runOf(each);
+    const parent = parentOf(stored, rows, each);
+    if (isLive(run) && parent && !isLive(parent)) found.push(`${run.runId} lives on, and its parent has ended`);
     checkRun(stage, state, stored, run, await undeliveredOf(stage, state, run), found);
   }
   for (const { key, fields } of stored) {
@@ -52,6 +54,14 @@ export async function wrongAtRest(stage: Stage, state: State): Promise<readonly 
   const wrong = end && scope.isWrong?.(end);
   if (wrong) found.push(wrong);
   return found;
+}
+
+function parentOf(stored: readonly StoredText[], rows: readonly StoredText[], child: StoredText): Run | undefined {
+  const input = stored.find(({ key }) => key.pk === child.key.pk && key.sk.startsWith("IN#"));
+  const link = input?.fields["parent"];
+  if (typeof link !== "string") return undefined;
+  const { runUid } = JSON.parse(link) as { readonly runUid: string };
+  return rows.map(runOf).find((run) => run.runUid === runUid);
 }
 
 /** A claim that nobody ended: only of a run that has ended, whose worker died. */

@@ -2,11 +2,17 @@ import type { NodeDef } from "../../../lib/core/definition.ts";
 import { ref } from "../../core/fixture.ts";
 import { definitionOf, hashOf } from "../../engine/raw.ts";
 import type { Scope } from "../scope.ts";
-import { commands, flow, inline, step, yields } from "./parts.ts";
+import { commands, flow, inline, step, waitFor, yields } from "./parts.ts";
 
 const kid = definitionOf("kid", [inline("k", ["$input"])], ref("k"));
 const parent = flow(
   [{ kind: "child", name: "c", workflow: "kid", definition: hashOf(kid), input: { n: ref("$input", "n") } } as NodeDef],
+  "c",
+);
+
+const waiting = definitionOf("kid", [waitFor("go")], ref("go"));
+const waitingParent = flow(
+  [{ kind: "child", name: "c", workflow: "kid", definition: hashOf(waiting), input: {} } as NodeDef],
   "c",
 );
 
@@ -52,6 +58,21 @@ export const children: readonly Scope[] = [
     isWrong: yields(2),
   },
   {
+    name: "waiting-child-against-cancel",
+    about:
+      "A parent that is cancelled while its child starts or waits for somebody, with a call that the platform refuses: the child is told.",
+    not: "Deaths; lost requests.",
+    definitions: [waitingParent, waiting],
+    // whoever gets no answer asks again, by the same id
+    outside: [
+      { ...commands("cancel"), byMs: 0 },
+      { ...commands("cancel", "cancel"), name: "cancel again", byMs: 0 },
+    ],
+    faults: { throttle: 1 },
+    slots: 1,
+    ends: ["cancelled"],
+  },
+  {
     name: "child-lost-reply",
     about: "A child whose creation or end gets no reply.",
     not: "Two lost replies.",
@@ -71,6 +92,25 @@ export const children: readonly Scope[] = [
     hasWatchdog: false,
     ends: ["succeeded", "cancelled"],
     isWrong: yields(3),
+  },
+  {
+    name: "waiting-child-start",
+    about:
+      "A parent that is cancelled while a worker starts a child that waits for somebody: it is told to stop, or never begins.",
+    not: "Deaths; three functions at a time.",
+    definitions: [
+      flow(
+        [
+          step("a", ["$input"]),
+          { kind: "child", name: "c", workflow: "kid", definition: hashOf(waiting), input: { n: ref("a") } } as NodeDef,
+        ],
+        "c",
+      ),
+      waiting,
+    ],
+    outside: [{ ...commands("cancel"), byMs: 0 }],
+    hasWatchdog: false,
+    ends: ["cancelled"],
   },
   {
     name: "child-against-cancel-death",

@@ -72,6 +72,15 @@ export const people: readonly Scope[] = [
     isWrong: oneWinner,
   },
   {
+    name: "gate-lost-timer",
+    about: "A gate that only its time-out decides, and messages that are lost: the watchdog finds it in time.",
+    not: "People.",
+    definitions: [gated],
+    faults: { lostMessage: 2 },
+    ends: ["succeeded"],
+    isWrong: ({ effects }) => (effects.has("yes") ? undefined : "what the time-out decided was not done"),
+  },
+  {
     name: "gate-lost-reply",
     about:
       "A person at a gate whose decision, or anybody's commit, gets no reply, and who decides once more by the same id.",
