@@ -27,7 +27,7 @@ export function brokenBy(stage: Stage, made: Made): readonly string[] {
     if (sk === "STATE" && !change.before && change.now) checkChild(stage.contents, made.state, change.now, found);
     if (sk === "STATE") checkEnd(stage, made.state, where, change, found);
     if (sk.startsWith("STATE#STRIKES")) checkStrikes(stage, made.state, where, change, found);
-    if (sk.startsWith("ATT#")) checkAttempt(stage.contents, made.state, where, change, found);
+    if (sk.startsWith("ATT#")) checkAttempt(stage, made.state, where, change, found);
     if (sk.startsWith("STATE#MAIL")) checkMail(stage.contents, made.state, where, change, found);
   }
   if (made.changes.length > 0) checkResults(stage.contents, made.state, found);
@@ -67,6 +67,7 @@ function checkRow(where: string, { write, before, now }: Change, found: string[]
     if (now?.fields[row.recordVersion] !== 1) found.push(`${where} is created at another version than 1`);
     return;
   }
+  if (before && !now && before.fields[row.live] !== undefined) found.push(`${where} is deleted while it is live`);
   if (!before || !now) return;
   const [from, to] = [before.fields, now.fields];
   if (Number(to[row.recordVersion]) !== Number(from[row.recordVersion]) + 1)
@@ -113,7 +114,13 @@ const namesAbsence = (checks: readonly Check[]): boolean =>
   );
 
 /** Invariant 3: an attempt ends once, and is claimed once, while the row wants it. */
-function checkAttempt(contents: Contents, state: State, where: string, { before, now }: Change, found: string[]): void {
+function checkAttempt(stage: Stage, state: State, where: string, { before, now }: Change, found: string[]): void {
+  const { contents } = stage;
+  if (before && !now) {
+    const owner = rowOf(contents, state, before);
+    if (owner && isLive(owner)) found.push(`${where} is deleted, and its run is live`);
+    return;
+  }
   if (before && before.fields[at.outcome] !== undefined)
     for (const name of [at.outcome, at.token, at.output, at.payload, at.endedBy])
       if (String(before.fields[name]) !== String(now?.fields[name])) found.push(`${where} has ended, and ends again`);
@@ -124,15 +131,13 @@ function checkAttempt(contents: Contents, state: State, where: string, { before,
   if (before !== undefined || !now || !isOpenClaim(now.fields)) return;
   const owner = rowOf(contents, state, now);
   // a claim held up for as long as its run took to end and to be purged: a known limit, told in docs/simulation.md
-  const isPurged = isAllGone(state, contents, now);
-  if (!isPurged && !(owner && entryOf(owner, now))) found.push(`${where} is claimed, and the row does not want it`);
+  const isLate = isPurging(stage, state) && !(owner && isLive(owner));
+  if (!isLate && !(owner && entryOf(owner, now))) found.push(`${where} is claimed, and the row does not want it`);
 }
 
-const isAllGone = (state: State, contents: Contents, { key, fields }: StoredText) =>
-  !state.records.some((id) => {
-    const each = contents.of(id);
-    return each.key.pk === key.pk && each.key.sk === "STATE" && each.fields[row.runUid] === fields[at.runUid];
-  });
+/** Somebody purges, or has purged: what ended an attempt before its claim may be gone. */
+const isPurging = ({ scope }: Stage, { isBegun }: State) =>
+  isBegun[(scope.outside ?? []).findIndex(({ name }) => name === "purge")] === true;
 
 /** A child that its parent has given up is never begun. */
 function checkChild(contents: Contents, state: State, now: StoredText, found: string[]): void {

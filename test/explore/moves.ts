@@ -217,6 +217,7 @@ function blindClaims(
     const row = state.records.map((id) => stage.contents.of(id)).find((each) => isRowOf(each, write.key.pk));
     if (!isClaim || !row || saw.get(write.key.pk) !== versionOf(row.fields)) return [];
     const run = runOf(row);
+    if (run.runUid !== now.fields[rowAttributes.runUid]) return [];
     if (run.isPaused) return [`${label} has seen that the run is paused, and claims`];
     return isLive(run) ? [] : [`${label} has seen that the run has ended, and claims`];
   });

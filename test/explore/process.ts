@@ -216,7 +216,8 @@ function engineOf(
       send: (messages) => ask({ op: "send", messages }),
       isBehind: (queue) => ask({ op: "isBehind", queue }),
     },
-    payloads: { put: none, get: none, remove: none },
+    // there are none to remove
+    payloads: { put: none, get: none, remove: async () => undefined },
     clock: {
       nowMs: () => life.nowMs,
       sleep: async (delayMs, signal) => {

@@ -112,7 +112,9 @@ function checkRun(
     return;
   }
   const program = programFor(stage, run.definitionHash);
-  for (const each of owed(run, program, state.nowMs)) found.push(`${of} still owes ${each.key}`);
+  // there is no bus here that an event could be owed to
+  const sendings = owed(run, program, state.nowMs).filter(({ kind }) => kind !== "event");
+  for (const each of sendings) found.push(`${of} still owes ${each.key}`);
   const isWaiting = (entry: Active) => (entry.state === "signal" || entry.state === "gate") && entry.untilMs === 0;
   for (const entry of run.active)
     if (!isWaiting(entry)) found.push(`${of} stands at node ${entry.node} (${entry.state}, attempt ${entry.attempt})`);
@@ -171,7 +173,7 @@ async function endOf(
   checkEffects(stage, rows, effects, found);
   const answers = Object.fromEntries((scope.outside ?? []).map(({ name }, number) => [name, state.answers[number]]));
   const output = run.phase === "succeeded" ? await outputOf(stage, state) : undefined;
-  return { status: statusOf(run), output, answers, effects, isCalm: isUntouched };
+  return { status: statusOf(run), output, answers, effects, attempts: run.attempts, isCalm: isUntouched };
 }
 
 /** Where nobody died no attempt is lost, and nothing is held against a run that lives on. */

@@ -77,6 +77,8 @@ export interface End {
   readonly answers: { readonly [name: string]: string | undefined };
   /** How often each effect happened, by its key's node and index. */
   readonly effects: ReadonlyMap<string, number>;
+  /** Attempts that were opened. */
+  readonly attempts: number;
   /** No fault of any kind happened on this way. */
   readonly isCalm: boolean;
 }

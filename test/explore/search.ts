@@ -180,12 +180,17 @@ export async function explore(scope: Scope, options: SearchOptions = {}): Promis
       continue;
     }
     for (const [choice, move] of moves.entries()) {
-      const making = move.make();
-      const made = making instanceof Promise ? await making : making;
-      counts.moves += 1;
       const further: Way = { choice, length: length + 1, before: way };
-      const wrong = brokenBy(stage, made);
-      if (wrong.length > 0) return await told(wrong, further);
+      counts.moves += 1;
+      let made: Made;
+      try {
+        const making = move.make();
+        made = making instanceof Promise ? await making : making;
+        const wrong = brokenBy(stage, made);
+        if (wrong.length > 0) return await told(wrong, further);
+      } catch (error) {
+        return await told([unreadable(error)], further);
+      }
       const key = keyOf(made.state);
       if (seen.has(key)) counts.pruned += 1;
       else {
@@ -196,6 +201,9 @@ export async function explore(scope: Scope, options: SearchOptions = {}): Promis
   }
   return await told();
 }
+
+/** A record that the checks cannot read, or a process that is no function of its answers. */
+const unreadable = (error: unknown) => `what it leads to cannot be looked at: ${String(error)}`;
 
 /** What is still to be looked at: the latest first, or the earliest. */
 function createFrontier(order: "depth" | "breadth") {
@@ -247,10 +255,14 @@ export async function replayed(
   for (const choice of replay === "" ? [] : replay.split(".").map(Number)) {
     const move: Move | undefined = movesOf(stage, state)[choice];
     if (!move) throw new Error(`there is no move ${choice} after ${trace.length} moves of ${scope.name}`);
-    const made: Made = await move.make();
-    trace.push(move.label());
-    state = made.state;
-    wrong = brokenBy(stage, made);
+    try {
+      const made: Made = await move.make();
+      trace.push(move.label());
+      state = made.state;
+      wrong = brokenBy(stage, made);
+    } catch (error) {
+      return { trace, wrong: [unreadable(error)], state };
+    }
   }
   if (wrong.length === 0 && movesOf(stage, state).length === 0) wrong = await wrongAtRest(stage, state);
   return { trace, wrong, state };

@@ -83,6 +83,16 @@ export const children: readonly Scope[] = [
     isWrong: yields(3),
   },
   {
+    name: "child-start-death",
+    about:
+      "A worker that starts a child, and one death anywhere: a child that was created and not dispatched is found by its own due.",
+    not: "Lost replies: in child-lost-reply.",
+    definitions: [lateParent, kid],
+    faults: { crash: 1 },
+    ends: ["succeeded"],
+    isWrong: yields(3),
+  },
+  {
     name: "child-start-against-cancel",
     about: "A parent that is cancelled while a worker starts its child: it runs and is told to stop, or never begins.",
     not: "Deaths; three functions at a time.",

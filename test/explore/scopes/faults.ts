@@ -1,5 +1,5 @@
 import type { Scope } from "../scope.ts";
-import { byHand, flow, inline, oneStep, sends, step, twoSteps, waitFor, yields } from "./parts.ts";
+import { byHand, flow, inline, oneStep, retry, sends, step, twoSteps, waitFor, yields } from "./parts.ts";
 
 /** A platform that loses replies, requests and messages. */
 export const faults: readonly Scope[] = [
@@ -159,6 +159,7 @@ export const faults: readonly Scope[] = [
     not: "Other faults beside.",
     definitions: [oneStep],
     maxReceives: 2,
+    hasWatchdog: false,
     limits: { strikesMax: 50 },
     kills: (call) =>
       call.op === "write" &&
@@ -176,6 +177,7 @@ export const faults: readonly Scope[] = [
     faults: { duplicate: 1 },
     limits: { strikesMax: 50 },
     ends: ["failed"],
+    isWrong: ({ attempts }) => (attempts === retry.attempts ? undefined : `there were ${attempts} attempts`),
   },
   {
     name: "commit-kills",

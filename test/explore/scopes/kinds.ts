@@ -79,6 +79,15 @@ export const kinds: readonly Scope[] = [
     isWrong: yields(5),
   },
   {
+    name: "fan-out",
+    about: "A step, and two behind it that begin with one commit.",
+    not: "Deaths: in two-at-once.",
+    definitions: [flow([step("a", ["$input"]), step("b", ["a"]), step("c", ["a"])], "c")],
+    hasWatchdog: false,
+    ends: ["succeeded"],
+    isWrong: yields(3),
+  },
+  {
     name: "map-one-by-one",
     about: "A map of two items, one at a time, with a wake-up that looks at everything, and one death.",
     not: "Items in flight together: two steps are, in two-at-once; slices; failures that are tolerated.",

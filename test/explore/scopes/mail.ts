@@ -1,3 +1,5 @@
+import { ref } from "../../core/fixture.ts";
+import { definitionOf } from "../../engine/raw.ts";
 import type { Scope } from "../scope.ts";
 import { commands, flow, inline, sends, step, twoSteps, waitFor, yields } from "./parts.ts";
 
@@ -14,17 +16,33 @@ export const mail: readonly Scope[] = [
     isWrong: yields(1, 2),
   },
   {
+    name: "signal-death",
+    about: "One signal after the other, and one death, a sender's included: the watchdog finds what was appended.",
+    not: "Two signals at once: in signal-against-completion.",
+    definitions: [flow([waitFor("go", "one"), waitFor("go", "two", { after: ["one"] })], "two")],
+    outside: [sends("go", 1), sends("go", 2, "signal 1")],
+    faults: { crash: 1 },
+    ends: ["succeeded", "running"],
+    isWrong: yields(2),
+  },
+  {
     name: "signal-against-trim",
     about:
       "Two signals for two waits in a row: the second against the trim of the first, whose reply may be lost and repeated.",
     not: "More than two signals; payloads beside the mailbox; two coordinators.",
-    definitions: [flow([waitFor("go", "one"), waitFor("go", "two", { after: ["one"] })], "two")],
+    definitions: [
+      definitionOf("w", [waitFor("go", "one"), waitFor("go", "two", { after: ["one"] })], {
+        one: ref("one"),
+        two: ref("two"),
+      }),
+    ],
     outside: [sends("go", 1), sends("go", 2)],
     faults: { repeat: 2 },
     slots: 1,
     hasWatchdog: false,
     ends: ["succeeded"],
-    isWrong: yields(1, 2),
+    // each signal is taken once
+    isWrong: yields({ one: 1, two: 2 }, { one: 2, two: 1 }),
   },
   {
     name: "signal-against-commit",
@@ -97,6 +115,18 @@ export const mail: readonly Scope[] = [
     isLong: true,
     hasWatchdog: false,
     ends: ["cancelled"],
+  },
+  {
+    name: "cancel-while-paused",
+    about:
+      "A run that is paused and then cancelled, and whose step can be undone: it is undone, though nobody resumes the run.",
+    not: "Lost replies: in pause-and-cancel.",
+    definitions: [flow([step("a", ["$input"]), waitFor("go"), step("a.undo", ["a"], { compensates: "a" })], "a")],
+    outside: [commands("pause"), commands("cancel", "pause")],
+    slots: 1,
+    hasWatchdog: false,
+    ends: ["cancelled"],
+    isWrong: ({ effects }) => (effects.has("a") && !effects.has("a.undo") ? "a was done, and not undone" : undefined),
   },
   {
     name: "pause-and-resume",

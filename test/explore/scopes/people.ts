@@ -38,6 +38,7 @@ function heeded({ answers, effects }: End): string | undefined {
   const told = Object.values(answers);
   const isYes = told.some((answer) => answer?.startsWith("ok"));
   if (isYes && !effects.has("no")) return 'ann was told "yes", and nothing was done';
+  if (answers["ann"] === "ok" && answers["ann again"] === "ok") return "ann decided twice";
   return told.includes("gate-decided") ? "ann decided, and was told that somebody else did" : undefined;
 }
 
@@ -70,6 +71,26 @@ export const people: readonly Scope[] = [
     faults: { crash: 1 },
     ends: ["succeeded"],
     isWrong: oneWinner,
+  },
+  {
+    name: "gate-alone",
+    about: "A person at a gate, and no watchdog: the decision's own wake-up must be enough.",
+    not: "Deaths.",
+    definitions: [untimed],
+    outside: [decides("ann", false)],
+    hasWatchdog: false,
+    ends: ["succeeded"],
+    isWrong: heeded,
+  },
+  {
+    name: "gate-then-wait",
+    about:
+      "A person at a gate of a run that goes on waiting, and one death: what was decided is not looked at for ever.",
+    not: "Time-outs.",
+    definitions: [flow([{ kind: "gate", name: "g" }, waitFor("go", "go", { after: ["g"] })], "go")],
+    outside: [decides("ann", true)],
+    faults: { crash: 1 },
+    ends: ["running"],
   },
   {
     name: "gate-lost-timer",

@@ -68,6 +68,7 @@ export const rough: readonly Scope[] = [
     not: "Other graphs; inputs that do not fit any more.",
     definitions: [flow([step("a", ["$input"]), step("b", ["a"], { handler: "new@1" })], "b")],
     lacks: "new@1",
+    faults: { duplicate: 1 },
     outside: [{ name: "deploy", byMs: 300_000, call: async () => undefined }],
     ends: ["succeeded"],
     isWrong: yields(3),
@@ -120,6 +121,7 @@ export const rough: readonly Scope[] = [
       { ...starts("restart", 5), after: "purge" },
     ],
     hasWatchdog: false,
+    isLong: true,
     ends: ["succeeded", "terminated"],
     isWrong: ({ answers, status, output }) =>
       answers["restart"]?.startsWith("ok") && (status !== "succeeded" || output !== 6)
