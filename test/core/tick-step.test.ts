@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { defaultLimits } from "../../lib/core/limits.ts";
 import { statusOf } from "../../lib/core/run.ts";
 import { drive, programWith, ref, stepNode, t0 } from "./fixture.ts";
 
@@ -67,6 +68,22 @@ describe("a step", () => {
 });
 
 describe("an attempt", () => {
+  test("that nobody claims is looked at ever more rarely, and in the end every quarter of an hour and its lease", () => {
+    const it = drive(programWith([stepNode("a")]), { run: { deadlineAtMs: t0 + 30 * 86_400_000 } });
+    const { dispatchGraceMs, dispatchGraceMsMax, clockSlackMs } = defaultLimits;
+    const pauses: number[] = [];
+    for (let sends = 1; sends <= 12; sends++) {
+      pauses.push(it.entry("a").untilMs - it.nowMs);
+      it.nowMs = it.entry("a").untilMs;
+      it.look();
+      expect(it.entry("a").sends).toBe(sends + 1);
+    }
+    const leaseMs = (pauses[0] ?? 0) - dispatchGraceMs;
+    expect(leaseMs).toBeGreaterThan(clockSlackMs);
+    expect(pauses).toEqual(pauses.toSorted((one, other) => one - other));
+    expect(pauses.at(-1)).toBe(dispatchGraceMsMax + leaseMs);
+  });
+
   test("that failed pauses by a chance of its own: another run's, node's or try's is another", () => {
     const retry = { attempts: 9, firstDelayMs: 1_000_000, longestDelayMs: 1_000_000, factor: 1, jitter: 1 };
     const nodes = [stepNode("a", [], { retry }), stepNode("b", [], { retry })];

@@ -54,6 +54,7 @@ describe("a requeue", () => {
     );
     const [next, ...more] = world.queue.messages();
     expect(more).toEqual([]);
+    expect(world.queue.delayed(queues.wake("bulk")), "it waits before it is received").toBe(1);
     return { next: next!, envelope: envelopeFrom(next!.body), run };
   }
 

@@ -255,3 +255,46 @@ test("a handler that says when to try again is tried again then, whatever the po
   expect(await stage.toEnd(900_000)).toMatchObject({ phase: "succeeded" });
   expect((atMs[1] ?? 0) - (atMs[0] ?? 0)).toBe(600_000);
 });
+
+test("an inline step that is not repeatable is committed before the next one begins, one that is shares its commit", async () => {
+  for (const [first, second] of [
+    [false, false],
+    [false, true],
+    [true, false],
+    [true, true],
+  ] as const) {
+    const before: string[] = [];
+    const chain = workflow("chain", { input }, (f, given) => {
+      const done = f.run(plus("a", { inline: true, repeatable: first }), given);
+      return f.run(
+        plus("b", { inline: true, repeatable: second }, (n) => {
+          before.push(stage.nodeOf(0));
+          return n;
+        }),
+        done,
+      );
+    });
+    const stage = createStage([chain]);
+    await stage.begin("chain");
+    await stage.drive(stage.work(stage.only(tasks)));
+    expect(stage.run().phase).toBe("succeeded");
+    expect(before).toEqual([first && second ? "pending" : "done"]);
+  }
+});
+
+test("every end of an attempt is metered with its group and how long it took, remote or inline", async () => {
+  for (const inline of [false, true]) {
+    const stage = createStage([
+      one({ inline }, async (n) => {
+        await stage.world.clock.sleep(3000);
+        return n;
+      }),
+    ]);
+    await stage.begin("one");
+    await stage.drive(stage.work(stage.only(tasks)));
+    const { metrics } = stage.world;
+    const told = (of: string) => metrics.entries.filter(({ name }) => name === of);
+    expect(told("attempts-ended")).toMatchObject([{ value: 1, dimensions: { group: "default", outcome: "ok" } }]);
+    expect(told("attempt-ms")).toMatchObject([{ value: 3000, dimensions: { group: "default" } }]);
+  }
+});

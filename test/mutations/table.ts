@@ -1536,4 +1536,37 @@ export const mutations: readonly Mutation[] = [
     replace: `    case "unclear":`,
     test: { file: h05, title: "H5: after a commit whose reply was lost" },
   },
+  {
+    id: "inline commits",
+    rule: "A step that is not repeatable is committed before the next one begins.",
+    file: "lib/engine/inline.ts",
+    find: `if (!isRepeatable(base.program, entry) || results.length`,
+    replace: `if (results.length`,
+    test: { file: working, title: "an inline step that is not repeatable is committed" },
+  },
+  {
+    id: "requeue pause",
+    rule: "A requeue waits before it is received.",
+    file: "lib/engine/requeue.ts",
+    find: `requeueDelaySeconds(requeues, engine.random.fraction()) * 1000,`,
+    replace: `0,`,
+    test: { file: "test/engine/requeue.test.ts", title: "carries the hints, the count" },
+  },
+  {
+    id: "attempt metered",
+    rule: "Every attempt is metered with how long it took.",
+    file: "lib/engine/work.ts",
+    find: `  engine.metrics.count("attempt-ms", engine.clock.nowMs() - nowMs, { group: asked.group });
+`,
+    replace: ``,
+    test: { file: working, title: "every end of an attempt is metered" },
+  },
+  {
+    id: "H3 looks at most",
+    rule: "A task that nobody claims is looked at every quarter of an hour at the latest.",
+    file: "lib/core/nodes/lease.ts",
+    find: `Math.min(Math.max(bySends, byAge), limits.dispatchGraceMsMax)`,
+    replace: `Math.max(bySends, byAge)`,
+    test: { file: "test/core/tick-step.test.ts", title: "that nobody claims is looked at ever more rarely" },
+  },
 ];

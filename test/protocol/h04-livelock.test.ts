@@ -71,6 +71,9 @@ test("H4: commits that are refused again and again although the run does not mov
   await stage.begin("hot");
   const result = await stage.toEnd();
   expect(result).toMatchObject({ phase: "failed", reason: { code: "livelock" } });
+  const { requeuesMax } = stage.world.engine.limits;
+  expect(result.reason?.message).toContain(`${requeuesMax} requeues without progress`);
+  expect(stage.world.metrics.total("requeues")).toBe(requeuesMax);
 });
 
 test("H4: a table that answers no write is an outage, and no evidence against any run", async () => {
