@@ -4,6 +4,7 @@ import { owed } from "../core/owed.ts";
 import type { Program } from "../core/program.ts";
 import { isLive, isSettled, type Run } from "../core/run.ts";
 import { isWide } from "../core/slices.ts";
+import type { Key } from "../ports.ts";
 import type { Engine, RunRef } from "./engine.ts";
 import { listAll } from "./list-all.ts";
 import { loadRun } from "./load.ts";
@@ -26,7 +27,7 @@ export async function purge(engine: Engine, ref: RunRef): Promise<{ readonly del
     throw new Fault("unavailable", `run "${ref.runId}" has an event to publish first: call purge again`);
   let deleted = await purgeSlices(engine, run, program);
   deleted += await purgeNeighbours(engine, run);
-  for (const key of [mailKey(run), strikesKey(run)]) await engine.store.write(deleteNeighbour(key));
+  for (const key of [mailKey(run), strikesKey(run)]) await remove(engine, key);
   const written = await engine.store.write(purgeState(run));
   if (written.kind === "unclear")
     throw new Fault("unavailable", `${sk.state} may not have been deleted: call purge again`);
@@ -38,11 +39,18 @@ async function purgeNeighbours(engine: Engine, run: RunName): Promise<number> {
   let deleted = 0;
   for (const prefix of neighbourPrefixes(run.runUid)) {
     for (const item of await listAll(engine, run, prefix)) {
-      await engine.store.write(deleteNeighbour({ pk: item.pk, sk: item.sk }));
+      await remove(engine, { pk: item.pk, sk: item.sk });
       deleted += 1;
     }
   }
   return deleted;
+}
+
+/** While the row is there a purge is called again; without it nobody finds what stayed beside it. So no answer is no deletion. */
+async function remove(engine: Engine, key: Key): Promise<void> {
+  const written = await engine.store.write(deleteNeighbour(key));
+  if (written.kind === "unclear")
+    throw new Fault("unavailable", `${key.sk} may not have been deleted: call purge again`);
 }
 
 /** The slices of wide maps go with the run that they are cut from: nobody else knows them. */

@@ -270,6 +270,26 @@ describe("purge", () => {
     expect(world.store.snapshot().filter((each) => each.pk === "default#r")).toEqual([]);
   });
 
+  test("that gets no answer for a record beside the row leaves the row, so that it is called again and leaves nothing", async () => {
+    let isDeaf = false;
+    const world = createWorld({
+      registry: rawRegistry([definitionOf("w", [stepNode("a")])], { "work@1": () => 1 }),
+      storeHooks: {
+        before: ({ op, ...call }) => {
+          const isMeant = op === "write" && "write" in call && call.write.kind === "delete";
+          return isDeaf && isMeant && call.write.key.sk.startsWith("ATT#") ? { kind: "lose-request" } : undefined;
+        },
+      },
+    });
+    await start(world.engine, { workflow: "w", runId: "r", input: 1 });
+    await ended(world, "r");
+    isDeaf = true;
+    expect(await codeOf(purge(world.engine, refOf("r")))).toBe("unavailable");
+    isDeaf = false;
+    await purge(world.engine, refOf("r"));
+    expect(world.store.snapshot().filter(({ pk }) => pk === "default#r")).toEqual([]);
+  });
+
   test("of one run leaves its neighbours' records alone, and late messages of the purged one are acknowledged", async () => {
     const world = worldOf();
     const first = await start(world.engine, { workflow: "w", runId: "r", input: 1 });
