@@ -6,6 +6,7 @@ export interface Call {
   readonly process: Process;
   readonly key: string;
   readonly node: string;
+  readonly index: number;
   readonly attempt: number;
   readonly beganAtMs: number;
   isOver: boolean;
@@ -26,8 +27,8 @@ export function createCalls(nowMs: () => number, onBegin: (call: Call, others: r
     all,
     of: (key) => byKey.get(key) ?? [],
     begin(process, context) {
-      const { idempotencyKey: key, attempt, node } = context;
-      const call: Call = { process, key, node, attempt, beganAtMs: nowMs(), isOver: false };
+      const { idempotencyKey: key, attempt, node, index } = context;
+      const call: Call = { process, key, node, index, attempt, beganAtMs: nowMs(), isOver: false };
       const others = byKey.get(key) ?? [];
       onBegin(call, others);
       byKey.set(key, [...others, call]);

@@ -54,6 +54,9 @@ function failedFault(known: Known, def: NodeDef): string | undefined {
   // a map whose run ended before it did has no fault of its own
   if (def.kind === "map" && known.run.phase !== "succeeded") return undefined;
   const code = value?.error?.code ?? "";
+  const [, failed, total] = /^(\d+) of (\d+) items failed/.exec(value?.error?.message ?? "") ?? [];
+  if (def.kind === "map" && failed !== undefined && Number(failed) <= toleratedOf(def, Number(total)))
+    return `it failed with ${failed} of ${total} items, and tolerates as many`;
   return mayFailWith(known.scene, def, code)
     ? undefined
     : `it failed as ${code} (${value?.error?.message}), which nothing made it`;
@@ -80,7 +83,7 @@ async function expectedOf(
     case "signal":
       return signalled(known, def, found);
     case "gate":
-      return decided(def, found);
+      return decided(known, def, found);
     case "child": {
       const child = await known.childOutput(childRunId(known.run, { node: position, index: 0, attempt: 1 }));
       return child?.run.phase === "succeeded" ? child.value : "(a child that succeeded)";
@@ -112,8 +115,12 @@ function signalled(known: Known, def: SignalNode, found: Json | undefined): Json
   return sent.find((each) => isSame(each.payload, plain))?.payload ?? "(a payload that was sent)";
 }
 
-function decided(def: GateNode, found: Json | undefined): Json | undefined {
-  const plain = unwrapped(def, found) as { readonly approved?: boolean; readonly timedOut?: boolean } | undefined;
+function decided(known: Known, def: GateNode, found: Json | undefined): Json | undefined {
+  const plain = unwrapped(def, found) as
+    | { readonly approved?: boolean; readonly timedOut?: boolean; readonly by?: string }
+    | undefined;
+  const decision = known.scene.people.record.decisions.find((each) => each.by === plain?.by);
+  if (plain && !plain.timedOut && decision?.approved !== plain.approved) return "(what somebody decided)";
   if (plain?.approved === true && plain.timedOut && def.onTimeout !== "approve") return "(a time-out that approves)";
   if (plain?.timedOut && def.timeoutMs === undefined) return "(a time-out)";
   const isFailure =
@@ -149,12 +156,12 @@ async function mapped(
     const value = await itemOf(known, def, position, item, index);
     expected.push(isData ? { ok: true, ...(value !== undefined && { value }) } : (value ?? null));
   }
-  const tolerated = !def.tolerate
-    ? 0
-    : "count" in def.tolerate
-      ? def.tolerate.count
-      : Math.floor(def.tolerate.share * items.length);
-  return failed > tolerated ? "(a failure)" : expected;
+  return failed > toleratedOf(def, items.length) ? "(a failure)" : expected;
+}
+
+function toleratedOf({ tolerate }: MapNode, total: number): number {
+  if (!tolerate) return 0;
+  return "count" in tolerate ? tolerate.count : Math.floor(tolerate.share * total);
 }
 
 async function itemOf(

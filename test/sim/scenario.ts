@@ -96,7 +96,7 @@ export function playScenario(world: World, clients: Clients, people: People, sto
       );
     run.runUid = answer.value.runUid;
     for (const name of ["s0", "s1"]) {
-      const [isDrawn, afterMs] = [random.chance(0.25), Math.round(random.fraction() * stormMs * 0.3)];
+      const [isDrawn, afterMs] = [random.chance(0.4), Math.round(random.fraction() * stormMs * 0.3)];
       if (!choices.takes(`early ${name} ${runId} ${number}`, isDrawn)) continue;
       clients.later(afterMs, () => people.signal(answer.value.run, name, `early-${name}-${runId}-${number}`));
     }
@@ -105,7 +105,7 @@ export function playScenario(world: World, clients: Clients, people: People, sto
     if (choices.takes(`flood ${runId} ${number}`, isFlood))
       for (let at = 0; at < 40; at++)
         clients.later(floodMs + at * 20, () => people.signal(answer.value.run, "s1", `flood-${at}-${runId}-${number}`));
-    if (number === 1) operate(runId, random.chance(0.3), random.pick(operations), random.fraction());
+    if (number === 1) operate(runId, random.chance(0.4), random.pick(operations), random.fraction());
   }
 
   /** Minutes or hours, where a run may be meant to take longer. */
@@ -134,6 +134,7 @@ const operations: readonly (readonly CommandKind[])[] = [
   ["cancel"],
   ["terminate"],
   ["pause", "resume"],
+  ["pause", "resume", "pause", "resume"],
   ["pause", "cancel"],
   ["pause", "resume", "cancel"],
   ["cancel", "terminate"],

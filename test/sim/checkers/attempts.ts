@@ -95,6 +95,8 @@ export function attempts({ world, programs }: Scene): Checker {
     const [runUid = "", node = "", index = ""] = call.key.split("-");
     const run = [...world.rows.values()].find((each) => each.runUid === runUid);
     const def = run && programs.get(run.definitionHash)?.nodes[Number(node)]?.def;
+    if (run && ((def !== undefined && def.name !== call.node) || call.key !== `${runUid}-${node}-${call.index}`))
+      world.violate(3, `${call.node}/${call.index} of ${run.runId} was called under the key ${call.key}`);
     const isRepeatable = def?.kind === "step" && def.isRepeatable === true;
     if (isRepeatable) return;
     const twin = others.find((each) => each.attempt === call.attempt);

@@ -33,6 +33,32 @@ export function doings({ world, programs }: Scene): Checker {
     }
   }
 
+  /** A map that has just failed by its items, and whose frame is still there, had too many of them. */
+  function checkTolerance(where: string, was: Run, is: Run, program: Program): void {
+    for (const { node, failed, total } of is.maps) {
+      const def = program.nodes[node]?.def;
+      const hasFailed = nodeState(was.nodes, node) === "pending" && nodeState(is.nodes, node) === "failed";
+      if (!hasFailed || was.ending || def?.kind !== "map") continue;
+      const { tolerate } = def;
+      const most = !tolerate ? 0 : "count" in tolerate ? tolerate.count : Math.floor(tolerate.share * total);
+      if (failed <= most) world.violate(5, `${where}: ${def.name} failed with ${failed} items, and tolerates ${most}`);
+    }
+  }
+
+  /** An iteration begins when its pause is over. */
+  function checkPause(where: string, was: Run, is: Run, program: Program): void {
+    for (const entry of is.active) {
+      const def = program.nodes[entry.node]?.def;
+      const before = was.active.find((each) => each.node === entry.node && each.index === entry.index - 1);
+      const record = before && def?.kind === "repeat" ? recordOf(is, before) : undefined;
+      if (!record || def?.kind !== "repeat") continue;
+      const pauseMs = Math.min(def.longestMs, def.everyMs * def.factor ** (entry.index - 1));
+      const pausedMs = entry.sinceMs - Number(record[at.endedAtMs]);
+      if (pausedMs < pauseMs - 4 * world.profile.skewMs - 100)
+        world.violate(5, `${where}: ${def.name} pauses for ${pausedMs} ms, and should for ${pauseMs}`);
+    }
+  }
+
   function checkAgain(where: string, was: Run, is: Run, program: Program): void {
     for (const entry of is.active) {
       const before = was.active.find((each) => place(each) === place(entry));
@@ -93,7 +119,7 @@ export function doings({ world, programs }: Scene): Checker {
     if (!was || !is) return;
     if (!is.isPaused || !isLive(is)) pausedSince.delete(write.key.pk);
     else if (!was.isPaused) pausedSince.set(write.key.pk, atMs);
-    if (!was.isPaused || !is.isPaused) return;
+    if (!is.isPaused) return;
     const held = new Set(was.active.filter((each) => each.state === "held").map(place));
     for (const entry of is.active)
       if (entry.state === "held" && !held.has(place(entry)))
@@ -120,6 +146,8 @@ export function doings({ world, programs }: Scene): Checker {
       checkPaused(where, commit);
       if (!program || !isLive(is)) return;
       checkAgain(where, was, is, program);
+      checkPause(where, was, is, program);
+      checkTolerance(where, was, is, program);
       checkBegun(where, was, is, program);
     },
     onChange(change) {

@@ -1,3 +1,4 @@
+import type { Signal } from "../../../lib/core/inputs.ts";
 import { partitionOf, sk } from "../../../lib/core/keys.ts";
 import { fixed } from "../../../lib/core/limits.ts";
 import { isTaken } from "../../../lib/core/mail.ts";
@@ -45,6 +46,14 @@ export function signals({ world, people, programs }: Scene): Checker {
         world.violate(7, `${pk}: signal ${name} changed in the mailbox`);
   }
 
+  /** Of one name the oldest is taken first. */
+  function checkTaken(pk: string, is: Run, box: readonly Signal[], taken: readonly number[]): void {
+    for (const signal of box.filter((each) => taken.includes(each.seq))) {
+      const older = box.find(({ name, seq }) => name === signal.name && seq < signal.seq && !isTaken(is.mail, seq));
+      if (older) world.violate(7, `${pk}: signal ${signal.seq} was taken before ${older.seq} of the same name`);
+    }
+  }
+
   return {
     onChange({ write, before, now }) {
       if (!write.key.sk.startsWith("STATE#MAIL") || !before) return;
@@ -62,6 +71,7 @@ export function signals({ world, people, programs }: Scene): Checker {
         (each) => each.kind !== "fault" && nameOf(is, each.node) !== undefined && !known(each.node),
       );
       const mailbox = mailOf(is);
+      if (mailbox && isLive(is)) checkTaken(`${write.key.pk}`, is, mailboxFrom(mailbox).signals, taken);
       const isFull =
         mailbox &&
         (mailboxFrom(mailbox).signals.length >= fixed.mailboxSignalsMax ||

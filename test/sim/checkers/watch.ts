@@ -9,6 +9,7 @@ import { dues } from "./dues.ts";
 import { forceFails } from "./force-fails.ts";
 import { formats } from "./formats.ts";
 import { gates } from "./gates.ts";
+import { leavings } from "./leavings.ts";
 import { results } from "./results.ts";
 import { signals } from "./signals.ts";
 import { terminal } from "./terminal.ts";
@@ -40,6 +41,7 @@ export function standWatch(scene: Scene): Watch {
     timers,
     doings,
     carriers,
+    leavings,
     coverage,
   ];
   const checkers = all.map((make): Checker => make(scene));
