@@ -1448,9 +1448,11 @@ export const mutations: readonly Mutation[] = [
     id: "purge unclear",
     rule: "A purge whose last request was lost says so.",
     file: "lib/engine/purge.ts",
-    find: `  if (written.kind === "unclear")
+    find: `  const written = await engine.store.write(purgeState(run));
+  if (written.kind === "unclear")
 `,
-    replace: `  if (written.kind === "absent")
+    replace: `  const written = await engine.store.write(purgeState(run));
+  if (written.kind === "absent")
 `,
     test: { file: "test/engine/start.test.ts", title: "whose last request is lost" },
   },
