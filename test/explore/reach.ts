@@ -72,7 +72,6 @@ export const found: { readonly [rule: string]: Reach } = {
   "due of a decision": inScopes("gate-then-wait"),
   "H6 due": inScopes("waiting-child-against-cancel"),
   "H4 livelock": inScopes("livelock"),
-  "H4 doubts": inScopes("livelock"),
 };
 
 /** Rules that no scope shows, and why. */
@@ -132,4 +131,5 @@ export const outOfReach: { readonly [rule: string]: string } = {
   "format shapes": "golden records",
   "first tick closes": "a feature of the tick, not of its interleavings",
   "parked again": "a wake-up of a parked run that is lost",
+  "H4 doubts": "needs more requeues than a small scope has",
 };

@@ -170,7 +170,7 @@ export async function explore(scope: Scope, options: SearchOptions = {}): Promis
     if (moves.length === 0) {
       counts.ends += 1;
       outcomes.add(phaseOf(stage, state));
-      const wrong = await wrongAtRest(stage, state);
+      const wrong = await restingIn(stage, state);
       if (wrong.length > 0) return await told(wrong, way);
       continue;
     }
@@ -204,6 +204,14 @@ export async function explore(scope: Scope, options: SearchOptions = {}): Promis
 
 /** A record that the checks cannot read, or a process that is no function of its answers. */
 const unreadable = (error: unknown) => `what it leads to cannot be looked at: ${String(error)}`;
+
+async function restingIn(stage: Stage, state: State): Promise<readonly string[]> {
+  try {
+    return await wrongAtRest(stage, state);
+  } catch (error) {
+    return [unreadable(error)];
+  }
+}
 
 /** What is still to be looked at: the latest first, or the earliest. */
 function createFrontier(order: "depth" | "breadth") {
@@ -264,6 +272,6 @@ export async function replayed(
       return { trace, wrong: [unreadable(error)], state };
     }
   }
-  if (wrong.length === 0 && movesOf(stage, state).length === 0) wrong = await wrongAtRest(stage, state);
+  if (wrong.length === 0 && movesOf(stage, state).length === 0) wrong = await restingIn(stage, state);
   return { trace, wrong, state };
 }
