@@ -51,7 +51,7 @@ export async function createBrokenCopy(): Promise<BrokenCopy> {
 }
 
 /** The source without it. Throws if the text is not there exactly once: what does not change is not broken. */
-export function without(source: string, broken: Broken): string {
+function without(source: string, broken: Broken): string {
   return [broken, ...(broken.also ?? [])].reduce((text, { find, replace }) => {
     if (text.split(find).length !== 2) throw new Error(`${broken.file} has not exactly once: ${find}`);
     return text.replace(find, () => replace);

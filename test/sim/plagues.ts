@@ -101,7 +101,7 @@ export function planPlagues(world: World, stormMs: number): Plagues {
 }
 
 /** Whether a write ends a run by force. */
-export function isByForce(write: Write): boolean {
+function isByForce(write: Write): boolean {
   if (write.kind !== "edit") return false;
   return write.edits.some(
     (edit) => edit.kind === "set" && edit.path[0] === a.reason && /^(?:stuck|livelock) /.test(String(edit.value)),
