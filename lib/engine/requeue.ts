@@ -1,3 +1,4 @@
+import type { Envelope } from "../core/envelope.ts";
 import type { Outcome } from "../core/inputs.ts";
 import { attemptName } from "../core/keys.ts";
 import { isLive } from "../core/run.ts";
@@ -5,7 +6,7 @@ import type { Advanced } from "./advance.ts";
 import type { Engine } from "./engine.ts";
 import { forceFail } from "./force-fail.ts";
 import { type Loaded, snapshot } from "./load.ts";
-import { send, wakeUp } from "./messages.ts";
+import { envelope, message, queues, send, wakeUp } from "./messages.ts";
 import type { Processing, Work } from "./processing.ts";
 import { endUnclaimed } from "./records/attempt.ts";
 
@@ -44,22 +45,34 @@ export async function requeue(
   const taskKey = `${seen.owner.runUid}:${seen.owner.seq}:requeue-${requeues}`;
   engine.log.write("debug", "run.requeued", { runId: processing.runId, requeues, taskKey });
   const run = { ...seen.owner, tier: loaded?.run.tier ?? ("standard" as const), transitionSeq: seen.owner.seq };
-  const message = wakeUp(
-    run,
-    {
-      hints: [...hints],
-      isAll: processing.isPerformAll,
-      why: processing.why === "unpark" || processing.why === "timer" ? processing.why : "hint",
-      requeues,
-      requeuesAtSeq: seen.owner.seq,
-      doubts,
-      ...(processing.firstAtMs !== undefined && { firstAtMs: processing.firstAtMs }),
-    },
-    requeueDelaySeconds(requeues, engine.random.fraction()) * 1000,
-    taskKey,
-  );
-  await send(engine, [message]);
+  const fields: Partial<Envelope> = {
+    hints: [...hints],
+    isAll: processing.isPerformAll,
+    why: processing.why === "unpark" || processing.why === "timer" ? processing.why : "hint",
+    requeues,
+    requeuesAtSeq: seen.owner.seq,
+    doubts,
+    ...(processing.firstAtMs !== undefined && { firstAtMs: processing.firstAtMs }),
+  };
+  const delayMs = requeueDelaySeconds(requeues, engine.random.fraction()) * 1000;
+  const task = untaken(work, loaded);
+  await send(engine, [
+    task
+      ? message(queues.task(task.group), envelope(run, { ...fields, task: task.id }), taskKey, delayMs)
+      : wakeUp(run, fields, delayMs, taskKey),
+  ]);
   return { kind: "requeued" };
+}
+
+/** The inline task that was about to be taken, and was not: its message is the last that carries it, and no coordinator would run it. */
+function untaken({ held }: Work, loaded: Loaded | undefined) {
+  if (!held?.claim) return undefined;
+  const { node, index, attempt } = held.claim;
+  const entry = loaded?.run.active.find(
+    (each) => each.node === node && each.index === index && each.attempt === attempt,
+  );
+  if (loaded && entry?.state !== "task") return undefined;
+  return { group: held.group, id: { node, index, attempt, sends: entry?.sends ?? 1 } };
 }
 
 /**

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Envelope, envelopeFrom, envelopeText } from "../../lib/core/envelope.ts";
+import { defaultLimits } from "../../lib/core/limits.ts";
 import { coordinate } from "../../lib/engine/coordinate.ts";
 import { decide } from "../../lib/engine/decide.ts";
 import { envelope, queues } from "../../lib/engine/messages.ts";
@@ -9,7 +10,7 @@ import { start } from "../../lib/engine/start.ts";
 import type { MemoryStore } from "../../lib/testing/memory-store.ts";
 import { createWorld } from "../../lib/testing/world.ts";
 import { stepNode } from "../core/fixture.ts";
-import { definitionOf, rawRegistry, refOf } from "./raw.ts";
+import { definitionOf, rawRegistry, refOf, runOf } from "./raw.ts";
 
 describe("the pause before a requeue", () => {
   test("is 1 to 10 whole seconds, grows with n, and is never without spread (Q1, W14)", () => {
@@ -78,6 +79,32 @@ describe("a requeue", () => {
     expect(await why({ why: "unpark" })).toMatchObject({ why: "unpark" });
     expect(await why({ why: "timer" })).toMatchObject({ why: "timer" });
     expect(await why({ why: "watchdog" })).toMatchObject({ why: "hint", isAll: true });
+  });
+
+  test("of an inline task that could not be taken is that task again: a coordinator would not run it, and nobody else carries it", async () => {
+    const nodes = [stepNode("a", [], { isInline: true }), stepNode("b", ["a"])];
+    let refusals = 1;
+    const world = createWorld({
+      registry: rawRegistry([definitionOf("w", nodes)], { "work@1": () => ({}) }),
+      hasWatchdog: false,
+      limits: { ...defaultLimits, commitWindowsMs: [0] },
+      store: (inner: MemoryStore) => ({
+        ...inner,
+        write: async (write, options) =>
+          write.kind === "edit" && write.key.sk === "STATE" && refusals-- > 0
+            ? { kind: "refused", now: inner.peek(write.key)!, isClear: true }
+            : await inner.write(write, options),
+      }),
+    });
+    await start(world.engine, { workflow: "w", runId: "r", input: null });
+    const [task] = world.queue.messages();
+    await world.advance(10);
+    const [next, ...more] = world.queue.messages();
+    expect(more).toEqual([]);
+    expect(next?.queue).toBe(task?.queue);
+    expect(envelopeFrom(next!.body)).toMatchObject({ task: envelopeFrom(task!.body).task, requeues: 1 });
+    await world.advance(20_000);
+    expect(await runOf(world, "r")).toMatchObject({ phase: "succeeded", active: [], reason: undefined });
   });
 
   test("forgets the doubts of before when the run has moved since: they were about another state", async () => {

@@ -23,11 +23,12 @@ export function carriers({ world, programs }: Scene): Checker {
   });
 
   function lacking(run: Run): string | undefined {
+    // whoever created a child and died is followed by whoever finds it there: the child's own due sends what it owes
+    if (run.hasParent && run.recordVersion === 1) return undefined;
     if (!isLive(run)) return isSettled(run) ? undefined : "it has ended, and owes something";
     const mail = mailWanted(run);
     if (mail !== undefined) return mail;
-    // whoever created a child and died is followed by whoever finds it there: the child's own due sends what it owes
-    if (run.isParked || (run.hasParent && run.recordVersion === 1)) return undefined;
+    if (run.isParked) return undefined;
     if (run.active.length === 0) return "nothing is in flight";
     for (const entry of run.active) {
       const what = lackingFor(run, entry);

@@ -36,10 +36,14 @@ export function forceFails({ world, functions }: Scene): Checker {
   function checkNeighbours(process: Process, pk: string): void {
     for (const [other, strikes] of struck) {
       const isOwn = other === pk || !strikes.some(({ by }) => by.name === process.name);
-      const isLost = [...process.troubles].some((name) => name.startsWith(`${other} STATE#STRIKES`));
-      if (!isOwn && !isLost) world.violate(6, `${other} keeps a strike of ${process.name}, which died of ${pk}`);
+      if (!isOwn && !isLost(process, other))
+        world.violate(6, `${other} keeps a strike of ${process.name}, which died of ${pk}`);
     }
   }
+
+  /** Its removal of what it had counted may not have come through. */
+  const isLost = (process: Process, pk: string) =>
+    [...process.troubles].some((name) => name.startsWith(`${pk} STATE#STRIKES`));
 
   function noteStrikes({ write, before, now, by, atMs }: Changed): void {
     const { pk } = write.key;
@@ -63,8 +67,7 @@ export function forceFails({ world, functions }: Scene): Checker {
         each.seq === was.transitionSeq &&
         each.by.build === by?.build &&
         each.by.name !== by.name &&
-        open.has(each.by.name) &&
-        (each.by.isDead || each.by.isZombie),
+        ((open.has(each.by.name) && (each.by.isDead || each.by.isZombie)) || isLost(each.by, pk)),
     );
     const spaced: Struck[] = [];
     for (const each of mine) {
