@@ -48,6 +48,10 @@ export function createProcess(world: World, place: string, onDeath: (why: string
   }
 
   const troubles = new Set<string>();
+  const troubled = (key: Key) => {
+    troubles.add(nameOf(key));
+    world.troubles.add(nameOf(key));
+  };
   const process: Process = {
     name,
     beganAtMs: timeline.nowMs(),
@@ -126,10 +130,10 @@ export function createProcess(world: World, place: string, onDeath: (why: string
     };
     try {
       const written = await call(where, once);
-      if (written.kind === "unclear") troubles.add(nameOf(asked.key));
+      if (written.kind === "unclear") troubled(asked.key);
       return written;
     } catch (error) {
-      troubles.add(nameOf(asked.key));
+      troubled(asked.key);
       throw error;
     }
   }

@@ -41,6 +41,8 @@ export interface World {
   overtake(pk: string, hasMoved: boolean): Promise<void>;
   /** Commits that the table refused, by partition and transition. */
   readonly refusals: ReadonlyMap<string, number>;
+  /** Records of which somebody does not know whether a write came through, by partition and sort key. */
+  readonly troubles: Set<string>;
   /** When the watchdog has something to find. */
   readonly dueAtMs: () => number | undefined;
   write(by: Process, write: Write, options: Parameters<RunStore["write"]>[1]): Promise<Written>;
@@ -138,6 +140,7 @@ export function createWorld({ choices, profile, limits, isTraced, breakage }: Wo
     builds: undefined as never,
     plagues: undefined as never,
     refusals,
+    troubles: new Set(),
     dueAtMs: watchDues(memory),
     calls: createCalls(nowMs, (call, others) => {
       mix(`${nowMs()} ${call.key} ${call.attempt}`);

@@ -25,7 +25,9 @@ export function carriers({ world, programs }: Scene): Checker {
   function lacking(run: Run): string | undefined {
     // whoever created a child and died is followed by whoever finds it there: the child's own due sends what it owes
     if (run.hasParent && run.recordVersion === 1) return undefined;
-    if (!isLive(run)) return isSettled(run) ? undefined : "it has ended, and owes something";
+    // all was told, and only the settling did not come through: nothing hangs on it
+    const isUnknown = world.troubles.has(`${partitionOf(run.tenant, run.runId)} STATE`);
+    if (!isLive(run)) return isSettled(run) || isUnknown ? undefined : "it has ended, and owes something";
     const mail = mailWanted(run);
     if (mail !== undefined) return mail;
     if (run.isParked) return undefined;
@@ -67,6 +69,8 @@ export function carriers({ world, programs }: Scene): Checker {
     switch (entry.state) {
       case "task": {
         if (hasDue) return undefined;
+        // a creator that died: see above, whatever else has come to the child since
+        if (run.hasParent && entry.attempt === 1 && entry.sinceMs === run.createdAtMs) return undefined;
         if (!record) return entry.sinceMs <= nowMs ? "nobody has its task" : undefined;
         const { leaseUntilMs = 0 } = attemptFrom(entry, record);
         return leaseUntilMs <= nowMs && def?.kind !== "external" ? "its lease is over" : undefined;

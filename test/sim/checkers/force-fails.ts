@@ -25,7 +25,8 @@ interface Struck {
 export function forceFails({ world, functions }: Scene): Checker {
   const struck = new Map<string, readonly Struck[]>();
   const killing = new Map<string, { readonly seq: number; readonly sinceMs: number }>();
-  const apartMs = 2 * world.profile.skewMs;
+  // clocks differ, and between the look at one's own and the write lies a call or two
+  const apartMs = 2 * world.profile.skewMs + 10_000;
   world.plagues.onKilled.push((process, pk) => {
     checkNeighbours(process, pk);
     const seq = world.rows.get(pk)?.transitionSeq ?? 0;
@@ -84,7 +85,8 @@ export function forceFails({ world, functions }: Scene): Checker {
     if (is.reason?.code === "stuck") {
       world.count("ended as stuck");
       const evidence = evidenceOf(pk, was, by);
-      if (evidence.length < world.limits.strikesMax)
+      // what one clock calls long ago, another calls just now: there several count themselves at once, and none has ended yet
+      if (evidence.length < world.limits.strikesMax && !world.profile.isBeyondSlack)
         world.violate(6, `${where}, and only ${evidence.length} processings that counted themselves did not end`);
       const sinceMs = evidence[0]?.atMs ?? atMs;
       if (atMs - sinceMs < world.limits.stuckAfterMs - apartMs)
