@@ -316,6 +316,28 @@ describe("a decision", () => {
     expect(await codeOf(decide(late.engine, refOf("r"), { gate: "a", approved: false }))).toBe("run-ended");
   });
 
+  test("of a run that is terminated in that instant is not told as heeded", async () => {
+    const world = worldOf([gate("a")]);
+    await begin(world);
+    const deciding = decide(
+      {
+        ...world.engine,
+        queue: {
+          ...world.engine.queue,
+          send: async (messages) => {
+            await terminate(world.engine, refOf("r"), "ann");
+            await world.advance(1000);
+            return await world.engine.queue.send(messages);
+          },
+        },
+      },
+      refOf("r"),
+      { gate: "a", approved: true, by: "kim" },
+    );
+    expect(await codeOf(deciding)).toBe("run-ended");
+    expect((await runOf(world, "r")).phase).toBe("terminated");
+  });
+
   test("at a gate that is not open, not there, or of a run that nobody knows says so", async () => {
     const world = worldOf([gate("g"), gate("a", { after: ["g"] })]);
     await begin(world);

@@ -39,11 +39,13 @@ test("H14: many runs that fail at once are a deploy's fault: after so many in a 
   const refs = ["r1", "r2", "r3", "r4"].map((runId) => ({ tenant: "default", runId }));
   for (const { runId } of refs.slice(1)) await start(stage.world.engine, { workflow: "one", runId, input: { n: 1 } });
   stage.poison();
+  const handedBack: number[] = [];
   for (const ref of refs) {
     const { runUid } = stage.run(ref);
-    await stage.coordinate(await stage.wake({ ...ref, runUid }));
+    handedBack.push((await stage.coordinate(await stage.wake({ ...ref, runUid }))).length);
   }
   expect(refs.map((ref) => stage.run(ref).phase)).toEqual(["failed", "failed", "running", "running"]);
+  expect(handedBack, "who is kept keeps its message").toEqual([0, 0, 1, 1]);
   stage.world.withEngine({ build: "mended" });
   expect(await stage.toEnd(3_600_000, refs[2])).toMatchObject({ phase: "succeeded" });
   expect(await stage.toEnd(3_600_000, refs[3])).toMatchObject({ phase: "succeeded" });

@@ -14,6 +14,8 @@ import type { World } from "./world.ts";
 export interface Plagues {
   /** What becomes of this write. The statement that ends a run by force always comes through: no plague would show its effect else. */
   fateOf(write: Write): Fate | undefined;
+  /** Whoever commits this row dies of it, or is overtaken: nothing of its run moves. */
+  isStill(pk: string): boolean;
   /** No message is taken. */
   readonly isQueueDown: boolean;
   /** Whoever receives this task dies before it can look at it. */
@@ -92,6 +94,7 @@ export function planPlagues(world: World, stormMs: number): Plagues {
 
   return {
     fateOf,
+    isStill: (pk) => rows.has(pk),
     get isQueueDown() {
       return isQueueDown;
     },

@@ -81,6 +81,7 @@ async function play(asked: Asked): Promise<Simulated> {
   const stormEndMs = world.timeline.nowMs() + stormMs;
   await goOn(world, functions, stormEndMs, () => false);
   world.weather.isOver = true;
+  world.weather.overAtMs = world.timeline.nowMs();
   world.trace(() => "the storm is over");
   const patienceMs = dayMs + patienceOf(workflows);
   const isOver = () => clients.pending === 0 && isQuiet(world);

@@ -34,7 +34,7 @@ export interface World {
   readonly queue: MemoryQueue;
   readonly payloads: MemoryPayloads;
   readonly calls: Calls;
-  readonly weather: { rate(kind: FaultKind): number; isOver: boolean };
+  readonly weather: { rate(kind: FaultKind): number; isOver: boolean; overAtMs: number };
   builds: Rollout;
   plagues: Plagues;
   /** Somebody else commits on this row, and that is all that is known of it. */
@@ -92,7 +92,7 @@ export function createWorld({ choices, profile, limits, isTraced, breakage }: Wo
   let hash = 0x811c9dc5;
   let writer: Process | undefined;
   let sender: Process | undefined;
-  const weather = { isOver: false, rate: (kind: FaultKind) => (weather.isOver ? 0 : profile.rates[kind]) };
+  const weather = { isOver: false, overAtMs: 0, rate: (kind: FaultKind) => (weather.isOver ? 0 : profile.rates[kind]) };
   const reads = choices.random("reads");
   const count = (metric: string, value = 1) => void counts.set(metric, (counts.get(metric) ?? 0) + value);
 

@@ -65,12 +65,12 @@ export function carriers({ world, programs }: Scene): Checker {
     if (record?.[attemptAttributes.outcome] !== undefined && entry.state !== "unwanted" && !hasDue)
       return "its record has an end, and the row does not know";
     if (run.isPaused) return undefined;
+    // a creator that died: see above, whatever else has come to the child since
+    if (run.hasParent && !record && entry.attempt === 1 && entry.sinceMs === run.createdAtMs) return undefined;
     const def = programs.get(run.definitionHash)?.nodes[entry.node]?.def;
     switch (entry.state) {
       case "task": {
         if (hasDue) return undefined;
-        // a creator that died: see above, whatever else has come to the child since
-        if (run.hasParent && entry.attempt === 1 && entry.sinceMs === run.createdAtMs) return undefined;
         if (!record) return entry.sinceMs <= nowMs ? "nobody has its task" : undefined;
         const { leaseUntilMs = 0 } = attemptFrom(entry, record);
         return leaseUntilMs <= nowMs && def?.kind !== "external" ? "its lease is over" : undefined;

@@ -91,6 +91,8 @@ export function doings({ world, programs }: Scene): Checker {
         continue;
       }
       const undone = program.positions.get(def.compensates) ?? -1;
+      // what lost to the first of its group, and was done all the same, is undone at once
+      if (nodeState(is.nodes, undone) === "skipped") continue;
       for (const { def: later, position, compensation } of program.nodes.slice(undone + 1)) {
         const isLeft = compensation !== undefined && nodeState(is.nodes, compensation) === "pending";
         if (is.ending && isLeft && nodeState(is.nodes, position) === "done")

@@ -41,7 +41,8 @@ export function leavings({ world }: Scene): Checker {
       if (!run.hasParent || run.phase === "cancelled" || run.phase === "terminated") return;
       const parent = parentOf(run);
       if (!parent || isLive(parent)) return;
-      const laterMs = (run.endedAtMs ?? 0) - (parent.endedAtMs ?? 0);
+      // as long as nothing can be sent nobody can be told
+      const laterMs = (run.endedAtMs ?? 0) - Math.max(parent.endedAtMs ?? 0, world.weather.overAtMs);
       const mail = world.store.peek({ pk: partitionOf(run.tenant, run.runId), sk: sk.mail(run.runUid) });
       const wasTold = mail !== undefined && mailboxFrom(mail).commandNext > 0;
       if (laterMs > 30 * minuteMs + 4 * world.profile.skewMs && !wasTold)

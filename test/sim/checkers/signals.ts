@@ -92,7 +92,7 @@ export function signals({ world, people, programs }: Scene): Checker {
         );
         const stands =
           record && mailboxFrom(record).signals.find((each) => wanted.has(each.name) && !isTaken(run.mail, each.seq));
-        if (!stands || run.isPaused) {
+        if (!stands || run.isPaused || world.plagues.isStill(partitionOf(run.tenant, run.runId))) {
           unheardSince.delete(run.runUid);
           continue;
         }
