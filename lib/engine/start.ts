@@ -183,9 +183,12 @@ async function put(engine: Engine, run: Run, inputHash: string, program: Program
   });
 }
 
-/** What a new run owes. Whoever starts a run does not wait for a wide map's slices to be written down: a wake-up does that. */
+/**
+ * What a new run owes, as of its first tick: a short timer that was over before the row was written is sent all the same. Whoever starts
+ * a run does not wait for a wide map's slices to be written down: a wake-up does that.
+ */
 async function performFirst(engine: Engine, run: Run, program: Program): Promise<boolean> {
-  const all = owed(run, program, engine.clock.nowMs());
+  const all = owed(run, program, run.createdAtMs);
   const isSlice = (each: Owed) => each.kind === "start-child" && isWide(nodeAt(program, each.entry.node).def);
   if (all.some(isSlice)) await send(engine, [wakeUp(run, { isAll: true })]);
   return await perform(

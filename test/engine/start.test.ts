@@ -11,7 +11,7 @@ import { start } from "../../lib/engine/start.ts";
 import { Fault } from "../../lib/index.ts";
 import type { PayloadStore } from "../../lib/ports.ts";
 import { createMemoryPayloads } from "../../lib/testing/memory-payloads.ts";
-import type { StoreCall } from "../../lib/testing/memory-store.ts";
+import type { MemoryStore, StoreCall } from "../../lib/testing/memory-store.ts";
 import { createWorld } from "../../lib/testing/world.ts";
 import { ref, stepNode } from "../core/fixture.ts";
 import { definitionOf, ended, faultsOf, rawRegistry, refOf, runOf } from "./raw.ts";
@@ -189,6 +189,25 @@ describe("start", () => {
     expect(started.isNew).toBe(true);
     expect((await ended(world, "r", 60_000)).status).toBe("succeeded");
   });
+});
+
+test("a timer that is over before the row is written is sent all the same: no watchdog has to find it", async () => {
+  const nap: NodeDef = { kind: "sleep", name: "nap", forMs: 1_000 };
+  const world = createWorld({
+    registry: rawRegistry([definitionOf("w", [nap])]),
+    hasWatchdog: false,
+    store: (inner: MemoryStore): MemoryStore => ({
+      ...inner,
+      write: async (write, options) => {
+        if (write.kind === "put" && write.key.sk === "STATE") await world.clock.sleep(3_000);
+        return await inner.write(write, options);
+      },
+    }),
+  });
+  const starting = start(world.engine, { workflow: "w", runId: "r", input: null });
+  for (let second = 0; second < 5; second++) await world.advance(1_000);
+  await starting;
+  expect((await ended(world, "r", 20_000)).status).toBe("succeeded");
 });
 
 describe("a tombstone", () => {
