@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { NodeDef, SignalNode } from "../../lib/core/definition.ts";
 import { fixed } from "../../lib/core/limits.ts";
-import { statusOf } from "../../lib/core/run.ts";
+import { nodeState, statusOf } from "../../lib/core/run.ts";
 import { cancel, command, pause, resume, signal, terminate } from "../../lib/engine/commands.ts";
 import { decide } from "../../lib/engine/decide.ts";
 import { undelivered } from "../../lib/engine/mailbox.ts";
@@ -139,6 +139,19 @@ describe("a signal", () => {
     const payload = { n: 1, text: "x".repeat(bytes) };
     await send(world, "go", payload);
     expect((await ended(world, "r")).output).toEqual({ go: payload });
+  });
+
+  test("with a big payload says nothing of another node that waited for its name, and went without", async () => {
+    const first = wait("a", { signal: "go", timeoutMs: 1_000, onTimeout: "continue" });
+    const later = wait("b", { signal: "go", after: ["a"] });
+    const asks = stepNode("c", ["b"], { when: { $: ["exists", ref("a")] } });
+    const world = worldOf([first, later, asks], ref("b"));
+    await begin(world);
+    await world.advance(5_000);
+    await send(world, "go", { text: "x".repeat(fixed.mailEntryBytesMax) });
+    const { run, status } = await ended(world, "r");
+    expect(status).toBe("succeeded");
+    expect([0, 1, 2].map((position) => nodeState(run.nodes, position))).toEqual(["done", "done", "skipped"]);
   });
 
   test("whose wake-up the queue refuses is not acknowledged, and a repeat with its id is harmless", async () => {

@@ -1579,4 +1579,20 @@ export const mutations: readonly Mutation[] = [
     replace: `Math.max(bySends, byAge)`,
     test: { file: "test/core/tick-step.test.ts", title: "that nobody claims is looked at ever more rarely" },
   },
+  {
+    id: "facts of a signal",
+    rule: "A signal says nothing of other nodes that waited for its name.",
+    file: "lib/core/nodes/signal.ts",
+    find: `.filter(([number]) => program.facts[number]?.source === position)`,
+    replace: ``,
+    test: { file: "test/engine/mail.test.ts", title: "with a big payload says nothing of another node" },
+  },
+  {
+    id: "first timer",
+    rule: "What a start owes is as of its first tick.",
+    file: "lib/engine/start.ts",
+    find: `const all = owed(run, program, run.createdAtMs);`,
+    replace: `const all = owed(run, program, engine.clock.nowMs());`,
+    test: { file: "test/engine/start.test.ts", title: "a timer that is over before the row is written" },
+  },
 ];

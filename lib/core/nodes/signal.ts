@@ -1,7 +1,7 @@
 import type { SignalNode } from "../definition.ts";
 import { addActive, type Draft, dropActive, node as nodeOf, transition } from "../draft.ts";
 import { factsOf, outputOf } from "../facts.ts";
-import type { Signal } from "../inputs.ts";
+import type { Facts, Signal } from "../inputs.ts";
 import { isTaken, take } from "../mail.ts";
 import type { ProgramNode } from "../program.ts";
 import type { Active } from "../run.ts";
@@ -52,9 +52,15 @@ function takeSignal(draft: Draft, node: ProgramNode, entry: Active, signal: Sign
   nodeDone(
     draft,
     node,
-    payload.kind === "value" ? factsOf(draft.program, node.position, outputOf(node.def, payload.value)) : payload.facts,
+    payload.kind === "value"
+      ? factsOf(draft.program, node.position, outputOf(node.def, payload.value))
+      : ownFacts(draft, node, payload.facts),
   );
 }
+
+/** Whoever sent it did not know which node would take it, and worked the facts of all that could out: the others' are not true of it. */
+const ownFacts = ({ program }: Draft, { position }: ProgramNode, facts: Facts): Facts =>
+  new Map([...facts].filter(([number]) => program.facts[number]?.source === position));
 
 /** A full mailbox whose oldest signal nobody waits for gives that one up, so that the others can come. */
 export function giveUpHead(draft: Draft): void {
