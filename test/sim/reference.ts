@@ -149,7 +149,7 @@ async function mapped(
     if (isData && outcome?.ok === false) {
       failed += 1;
       expected.push(
-        mayItemFail(known.scene, def, outcome.error?.code ?? "") ? (outcome as Json) : `(item ${index} done)`,
+        mayItemHaveFailed(known, def, outcome.error?.code ?? "") ? (outcome as Json) : `(item ${index} done)`,
       );
       continue;
     }
@@ -207,3 +207,7 @@ function unwrapped(def: NodeDef, found: Json | undefined): Json | undefined {
 const textOf = (value: Json | undefined) => (value === undefined ? "nothing" : canonicalText(value).slice(0, 200));
 const isSame = (a: Json | undefined, b: Json | undefined) =>
   a === undefined || b === undefined ? a === b : canonicalText(a) === canonicalText(b);
+
+/** Where a run comes to no good end, one tick may close what another opens again, until its deliveries are used up. */
+const mayItemHaveFailed = ({ run, scene }: Known, def: MapNode, code: string) =>
+  mayItemFail(scene, def, code) || (code === "cancelled" && run.phase !== "succeeded");

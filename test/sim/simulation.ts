@@ -100,7 +100,7 @@ async function play(asked: Asked): Promise<Simulated> {
     );
   else {
     // whoever was held up in the storm has come to, and to nothing
-    await goOn(world, functions, stormEndMs + heldUpMsMax, () => false);
+    await goOn(world, functions, stormEndMs + heldUpMsMax + 2 * profile.skewMs, () => false);
     await watch.atEnd();
     const before = world.counts.get("changes");
     await goOn(world, functions, world.timeline.nowMs() + hourMs, () => false);

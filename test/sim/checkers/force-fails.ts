@@ -68,7 +68,8 @@ export function forceFails({ world, functions }: Scene): Checker {
         each.seq === was.transitionSeq &&
         each.by.build === by?.build &&
         each.by.name !== by.name &&
-        ((open.has(each.by.name) && (each.by.isDead || each.by.isZombie)) || isLost(each.by, pk)),
+        // a zombie may end its processing long after its function's time was over
+        (each.by.isZombie || (open.has(each.by.name) && each.by.isDead) || isLost(each.by, pk)),
     );
     const spaced: Struck[] = [];
     for (const each of mine) {
