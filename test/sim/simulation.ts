@@ -99,8 +99,9 @@ async function play(asked: Asked): Promise<Simulated> {
       `it came to no end within ${Math.round(patienceMs / hourMs)} h of fair weather: ${whatWaits(world, clients.pending)}`,
     );
   else {
-    // whoever was held up in the storm has come to, and to nothing
-    await goOn(world, functions, stormEndMs + heldUpMsMax + 2 * profile.skewMs, () => false);
+    // whoever was held up in the storm, or was still at it, has come to, and to nothing
+    const soonMs = world.timeline.nowMs() + 10 * 60_000;
+    await goOn(world, functions, Math.max(soonMs, stormEndMs + heldUpMsMax + 2 * profile.skewMs), () => false);
     await watch.atEnd();
     const before = world.counts.get("changes");
     await goOn(world, functions, world.timeline.nowMs() + hourMs, () => false);
