@@ -14,7 +14,7 @@ import type { World } from "./world.ts";
 export interface Plagues {
   /** What becomes of this write. The statement that ends a run by force always comes through: no plague would show its effect else. */
   fateOf(write: Write): Fate | undefined;
-  /** Whoever commits this row dies of it, or is overtaken: nothing of its run moves. */
+  /** Nothing of this row's run moves: whoever commits it dies of it or is overtaken, or nothing is written or sent at all. */
   isStill(pk: string): boolean;
   /** No message is taken. */
   readonly isQueueDown: boolean;
@@ -94,7 +94,7 @@ export function planPlagues(world: World, stormMs: number): Plagues {
 
   return {
     fateOf,
-    isStill: (pk) => rows.has(pk),
+    isStill: (pk) => rows.has(pk) || writes !== undefined || isQueueDown,
     get isQueueDown() {
       return isQueueDown;
     },
