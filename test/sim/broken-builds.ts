@@ -63,7 +63,7 @@ export const brokenBuilds: readonly BrokenBuild[] = [
   },
   {
     what: "The newest signal is taken first.",
-    seed: 37,
+    seed: 86,
     file: "lib/core/nodes/signal.ts",
     find: `draft.inputs.mail.signals.find(
     (each) => each.name === def.signal`,
@@ -215,7 +215,7 @@ export const brokenBuilds: readonly BrokenBuild[] = [
   },
   {
     what: "Children of a run that has ended live on.",
-    seed: 9,
+    seed: 102,
     file: "lib/core/owed.ts",
     find: `      return [{ kind: "cancel-child", key: \`cancel/\${name}/\${isLive(run)}\`, entry }];`,
     replace: `      return [];`,
