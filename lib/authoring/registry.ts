@@ -70,14 +70,7 @@ export function createRegistry(workflows: readonly AnyWorkflow[], options: Regis
     byHash: (hash) => byHash.get(hash),
     handler: (ref) => handlers.get(ref),
     keptSignals: new Map(
-      [...keptSignals].map(
-        ([
-          name,
-          {
-            [inside]: { schema },
-          },
-        ]) => [name, payloadParser(schema)],
-      ),
+      [...keptSignals.values()].map((signal) => [signal.name, payloadParser(signal[inside].schema)]),
     ),
     groups: new Set([...steps.values()].map((step) => step[inside].body.group)),
   };

@@ -41,8 +41,8 @@ export function engineOn(
   const [clock, random] = [processClock, processRandom];
   const at = (service: "dynamodb" | "sqs" | "s3" | "events"): ClientOptions => {
     // a bus is where the queues are
-    const at = service === "events" ? "sqs" : service;
-    const url = typeof endpoint === "object" ? (endpoint[at] ?? endpoint.sqs) : endpoint;
+    const beside = service === "events" ? "sqs" : service;
+    const url = typeof endpoint === "object" ? (endpoint[beside] ?? endpoint.sqs) : endpoint;
     const local = {
       endpoint: url,
       region: "us-east-1",
