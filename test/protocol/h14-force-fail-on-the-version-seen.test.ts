@@ -54,13 +54,7 @@ test("H14: many runs that fail at once are a deploy's fault: after so many in a 
 test("H14: a force-fail leaves the index of what is due, and says what the run waited for", async () => {
   const stage = createStage([one]);
   await stage.begin("one");
-  stage.poison();
-  let wake = await stage.wake({ why: "watchdog" }, "watch");
-  for (let round = 0; round < 3; round++) {
-    await stage.coordinate(wake);
-    await stage.pass(200_000);
-    if (round < 2) wake = stage.again(wake);
-  }
+  await endByForce(stage);
   expect(stage.run()).toMatchObject({ phase: "failed", due: { kind: "ended-badly" }, reason: { code: "stuck" } });
   expect(stage.run().reason?.message).toContain("a defect of this build");
 });
@@ -75,6 +69,14 @@ test("H14: a run that is ended by force leaves no child behind: what it started 
   await stage.begin("parent");
   const child = { tenant: "default", runId: childRunId(stage.run(), { node: 0, index: 0, attempt: 1 }) };
   expect(stage.run(child).phase).toBe("running");
+  await endByForce(stage);
+  expect(stage.run()).toMatchObject({ phase: "failed", reason: { code: "stuck" } });
+  for (const each of stage.take(wakes)) await stage.coordinate(each);
+  expect(stage.run(child).phase).toBe("cancelled");
+});
+
+/** From now on this build throws at the run; three receipts of one wake-up of the watchdog, each a spacing after the last. */
+async function endByForce(stage: ReturnType<typeof createStage>): Promise<void> {
   stage.poison();
   let wake = await stage.wake({ why: "watchdog" }, "watch");
   for (let round = 0; round < 3; round++) {
@@ -82,7 +84,4 @@ test("H14: a run that is ended by force leaves no child behind: what it started 
     await stage.pass(200_000);
     if (round < 2) wake = stage.again(wake);
   }
-  expect(stage.run()).toMatchObject({ phase: "failed", reason: { code: "stuck" } });
-  for (const each of stage.take(wakes)) await stage.coordinate(each);
-  expect(stage.run(child).phase).toBe("cancelled");
-});
+}

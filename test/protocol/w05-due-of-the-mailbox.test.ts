@@ -44,18 +44,7 @@ test("W5: a due stays if something was appended since the look", async () => {
   const stage = createStage([flow]);
   await stage.begin("waits");
   await send(stage, "a");
-  const wake = stage.only(wakes);
-  const tidy = stage.store.hold(isTrim);
-  const job = stage.coordinate(wake);
-  await stage.settle();
-  expect(tidy.isReached).toBe(true);
-  // appended, and its sender dies before its wake-up: only the due tells of it
-  stage.queue.once(() => true, crash);
-  void send(stage, "b");
-  await stage.settle();
-  tidy.release();
-  await stage.drive(job);
-  expect(stage.mailOf()?.dueAtMs).toBeDefined();
+  await appendedWhileTidying(stage, wakes);
   await stage.pass(61_000);
   expect(await overdue(stage)).toBe(1);
   await stage.coordinate(stage.only("watch"));
@@ -70,16 +59,7 @@ test("W5: a due stays if something was appended since the look, also where the w
   for (const wake of stage.take(wakes)) stage.world.queue.ack(wake);
   await stage.pass(61_000);
   expect(await overdue(stage)).toBe(1);
-  const tidy = stage.store.hold(isTrim);
-  const job = stage.coordinate(stage.only("watch"));
-  await stage.settle();
-  expect(tidy.isReached).toBe(true);
-  stage.queue.once(() => true, crash);
-  void send(stage, "b");
-  await stage.settle();
-  tidy.release();
-  await stage.drive(job);
-  expect(stage.mailOf()?.dueAtMs).toBeDefined();
+  await appendedWhileTidying(stage, "watch");
   await stage.pass(180_000);
   expect(await overdue(stage)).toBe(1);
   await stage.coordinate(stage.only("watch"));
@@ -129,3 +109,17 @@ test("W5b: whoever finds mail on an ended run seals it, and it is due no more", 
   expect(await undelivered(stage.world.engine, stage.ref)).toHaveLength(1);
   expect(await stage.toEnd(1_000)).toMatchObject({ phase: "succeeded" });
 });
+
+/** The wake-up of this queue is processed; before it trims, a signal is appended whose sender dies before its own: only the due tells of it. */
+async function appendedWhileTidying(stage: ReturnType<typeof createStage>, queue: string): Promise<void> {
+  const tidy = stage.store.hold(isTrim);
+  const job = stage.coordinate(stage.only(queue));
+  await stage.settle();
+  expect(tidy.isReached).toBe(true);
+  stage.queue.once(() => true, crash);
+  void send(stage, "b");
+  await stage.settle();
+  tidy.release();
+  await stage.drive(job);
+  expect(stage.mailOf()?.dueAtMs).toBeDefined();
+}
